@@ -1,14 +1,14 @@
-"""YAML files in, typed values out: every mistake of a file at once, each with its line, its path and what to write.
+"""YAML files into typed values: all mistakes of a file at once, each with its line, its path and its remedy.
 
-The way of a file::
+The stages of a file::
 
     bytes -> parse      nodes with line and column; YAML's traps are refused
-          -> variants   several experiments of one file, each of them then on its own
+          -> variants   several experiments of one file, each handled separately from here on
           -> variables  ``${name}`` replaced
-          -> blocks     what is repeated, as it is written
+          -> blocks     repeated entries, as they are written
           -> shape      names, kinds and ranges of values, from the typed fields (pydantic)
-          -> references names that must exist, expressions that must parse, what excludes what
-          -> rounds     the entries of each round as entries of their own
+          -> references names that must exist, expressions that must parse, mutual exclusions
+          -> rounds     one entry for each round of a repeated entry
           -> Scenario | Inventory | LabLayout
 
 Nothing here connects to anything.

@@ -1,4 +1,4 @@
-"""`repeat` as it is written: a block of entries in the timeline that is carried out round after round."""
+"""`repeat` as it is written: a block of timeline entries that is executed round after round."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from chaosk.spec.scenario import GRAMMAR, steps
 
 REPEAT, ENTRIES = "repeat", "entries"
 MOST_ROUNDS = 200
-"""Of one block."""
+"""Rounds of one block."""
 MOST_ENTRIES = 500
-"""Of a timeline with blocks in it, all their rounds counted."""
+"""Entries of a timeline with blocks, counted over all rounds."""
 LONGEST_NAME = 60
-"""Characters of a name in a block: the number of the round comes behind it."""
+"""Characters of an entry's name in a block; the number of the round is appended to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A place of the timeline: an entry, or a block of them."""
+    """An item of the timeline: an entry, or a block of entries."""
 
     path: Path
     entries: tuple[tuple[Path, Node], ...]
-    """What is written there, each with its path."""
+    """The written entries, each with its path."""
     rounds: int | None
-    """How many times a block is carried out; None for an entry outside of any."""
+    """Repetitions of the block; None for an entry outside of any block."""
     node: Node
 
 
 def written(root: Node) -> tuple[Written, ...]:
-    """The timeline, place by place; what is no number of rounds counts as one."""
+    """Return the timeline item by item; an invalid number of rounds counts as one."""
     timeline = descend(root, ("timeline",))
     items = timeline.items if isinstance(timeline, Sequence) else ()
     return tuple(_written(("timeline", place), item) for place, item in enumerate(items))
 
 
 def is_block(value: object) -> bool:
-    """Whether an item of the timeline, as nodes or plain data, is meant as a block."""
+    """Return True if a timeline item, as nodes or plain data, is meant as a block."""
     keys = value.values if isinstance(value, Mapping) else value
     return isinstance(keys, dict) and (REPEAT in keys or ENTRIES in keys)
 
 
 def carried_out(blocks: tuple[Written, ...]) -> int:
-    """How many entries all the rounds make."""
+    """Return the number of entries over all rounds."""
     return sum(len(each.entries) * (each.rounds or 1) for each in blocks)
 
 
 def misfits(root: Node) -> Iterator[Found]:
-    """What no block can have, in words about rounds; what a block lacks in shape is found elsewhere."""
+    """Yield the mistakes that concern rounds; mistakes in a block's shape are found elsewhere."""
     every = written(root)
     blocks = [each for each in every if each.rounds is not None]
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Mappings in which exactly one of several keys must stand: the step of an entry, the kind of a probe."""
+"""Mappings that must contain exactly one of several keys: the step of an entry, the kind of a probe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.scenario import GRAMMAR, probes, steps
 
 
 def choices(root: Node) -> Iterator[Found]:
-    """Every entry that has not exactly one step, every probe and stop condition that has not exactly one kind."""
+    """Yield each entry without exactly one step, and each probe or stop condition without exactly one kind."""
     named, rules = descend(root, ("probes",)), descend(root, ("stop_conditions",))
     for item in written(root):
         for path, entry in item.entries:

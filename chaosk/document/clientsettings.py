@@ -1,6 +1,7 @@
-"""The client settings of an inventory: names that librdkafka has, values that it takes, logins that chaosk can do.
+"""Client settings of an inventory: librdkafka's names and values, and the logins that chaosk supports.
 
-What Java's clients alone have is told with what to write instead, as most people have a ``client.properties`` at hand.
+Settings that only Java's clients have are reported with their replacement, since many users start from a
+``client.properties``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _JAVA = {
     "key.deserializer": "leave it out",
     "value.deserializer": "leave it out",
 }
-"""By setting of Java's clients that librdkafka does not have, what to write instead."""
+"""Settings of Java's clients that librdkafka does not have, with their replacement."""
 _OURS = {
     "metadata.broker.list": "write bootstrap.servers",
     "plugin.library.paths": "an inventory loads no code; leave it out",
@@ -42,15 +43,15 @@ _OURS = {
     "internal.termination.signal": "librdkafka sends it to this very process; leave it out",
     "test.mock.num.brokers": "a mock cluster proves nothing; leave it out",
 }  # fmt: skip
-"""Settings that librdkafka or its Python client has, and an inventory may not set."""
+"""Settings of librdkafka or its Python client that an inventory may not set."""
 _BLOCKS = ("client", "probe_client")
 _JUDGED_APART = ("security.protocol", "bootstrap.servers")
 _OF_FILES = ("ssl.", "sasl.")
-"""What such settings say is read, loaded or run when a client is made of them: their names are judged alone."""
+"""Prefixes of settings whose values are read, loaded or run when a client is created: only their names are checked."""
 
 
 def client_settings(root: Node) -> Iterator[Found]:
-    """Every client setting that no client takes, or that chaosk's own connections cannot go by."""
+    """Yield each client setting that no client accepts, or that chaosk's own connections do not support."""
     for block in _BLOCKS:
         settings = descend(root, (block,))
         if isinstance(settings, Mapping):
@@ -74,7 +75,7 @@ def _wrong(name: str) -> str | None:
 
 
 def _refused(block: str, settings: dict[Any, Node]) -> Iterator[Found]:
-    """What librdkafka has against the values, all of them together, as some depend on others."""
+    """Yield librdkafka's complaint about the values; they are tested together, because some depend on others."""
     values = {
         str(name): node.value
         for name, node in settings.items()

@@ -1,4 +1,4 @@
-"""A scenario as far as it is right: the parts whose shape is good, as typed values, for the checks across them."""
+"""The valid parts of a scenario as typed values, for the checks across parts."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ from chaosk.spec.expect import Expect
 from chaosk.spec.scenario import ClusterShape, Entry, Topic, from_plain, probe_of
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
-"""Kafka's own; faults may aim at them."""
+"""Kafka's own topics, which faults may target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is known of a scenario; a part whose shape is wrong is None, its name is known all the same."""
+    """A partly valid scenario; a part with a wrong shape is None, but its name is still known."""
 
     root: Node
     topics: Mapping[str, Topic | None]
     probes: Mapping[str, Probe | None]
     turns: tuple[Turn, ...]
-    """The timeline as it is carried out."""
+    """The timeline as it is executed."""
     unsure: bool
-    """Whether a number of rounds is wrong."""
+    """True if a number of rounds is invalid."""
     entries: tuple[Entry | None, ...]
-    """Of the turns, in order."""
+    """One for each turn, in the same order."""
     expect: Expect
     """Without the metrics whose bounds are wrong."""
     cluster: ClusterShape | None
     allow: Allow | None
     rules: Mapping[int, StopCondition]
-    """By place the stop conditions that are right."""
+    """The valid stop conditions by their position."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the entries, in order, defaults included."""
+        """Names of the entries in order, defaults included."""
         return tuple(turn.name for turn in self.turns)
 
     @property
     def written_names(self) -> tuple[str, ...]:
-        """Those names as they are written: of an entry in a block without the number of a round."""
+        """The names as written, without the round's number of an entry in a block."""
         return tuple(dict.fromkeys(turn.written for turn in self.turns))
 
     def named(self, name: str) -> bool:
-        """Whether there is an entry of that name, or may be one: in a block of which the number of rounds is wrong."""
+        """Return True if an entry has that name, or may have it because its block's number of rounds is invalid."""
         base, _, number = name.rpartition("-")
         return name in self.names or (self.unsure and number.isdigit() and base in self.written_names)
 
     @property
     def groups(self) -> frozenset[str]:
-        """The consumer groups of the probes."""
+        """Consumer groups of the probes."""
         named = (getattr(probe, "group", None) for probe in self.probes.values() if probe is not None)
         return frozenset(group for group in named if isinstance(group, str))
 
     @property
     def transactional_ids(self) -> frozenset[str]:
-        """The ``transactional.id`` of each of the probes that has one."""
+        """The ``transactional.id`` of each transactional probe."""
         right = ((name, probe) for name, probe in self.probes.items() if probe is not None)
         return frozenset(each for name, probe in right for each in probe.transactional_ids(name))
 
     def at(self, path: Path, what: str) -> Found:
-        """A complaint about the value at ``path``, or about the nearest thing above that was written."""
+        """Return a complaint about the value at ``path``, or about its nearest written ancestor."""
         while path and descend(self.root, path) is None:
             path = path[:-1]
         node = descend(self.root, path) or self.root
@@ -79,24 +79,24 @@ class Draft:
         return node.place, path, what + note
 
     def at_key(self, path: Path, what: str) -> Found:
-        """A complaint about the key at the end of ``path``."""
+        """Return a complaint about the key at the end of ``path``."""
         parent = descend(self.root, path[:-1])
         place = parent.keys.get(str(path[-1])) if isinstance(parent, MappingNode) else None
         return (place or self.root.place), path, what
 
     def written(self, path: Path) -> bool:
-        """Whether there is something at ``path`` in the file."""
+        """Return True if the file contains a value at ``path``."""
         return descend(self.root, path) is not None
 
     def holds(self, path: Path, text: str) -> Path:
-        """The path of the value below ``path`` that is ``text``, else ``path`` itself."""
+        """Return the path of the value ``text`` below ``path``, else ``path`` itself."""
         below = descend(self.root, path)
         found = (where for where, node in scalars(below, path) if node.value == text) if below else iter(())
         return next(found, path)
 
 
 def draft(root: Node, wrong: Iterable[Path]) -> Draft:
-    """The parts of a scenario that have nothing ``wrong`` in them."""
+    """Return the parts of a scenario without any path in ``wrong``."""
     bad = tuple(wrong)
 
     def good(*path: str | int) -> bool:

@@ -1,4 +1,4 @@
-"""What a scenario must not expect: figures that nobody has, bounds that all keep, predictions that name nothing."""
+"""Mistakes in ``expect``: figures that no subject has, bounds that every run keeps, predictions that name nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST = {"s": "1s", "records/s": "1/s", "ratio": "99 %"}
 
 
 def expectations(draft: Draft) -> Iterator[Found]:
-    """Everything that is wrong with what is expected, as far as it can be read."""
+    """Yield all mistakes in the expectations, as far as these can be read."""
     for name, bounds in draft.expect.bounds.items():
         metric = METRICS[name]
         for subject, several in bounds.items():
@@ -34,7 +34,7 @@ def expectations(draft: Draft) -> Iterator[Found]:
 
 
 def known(draft: Draft, noun: str) -> Iterable[str]:
-    """The names of all subjects of a kind."""
+    """Return the names of all subjects of a kind."""
     return {"probe": draft.probes, "topic": draft.topics, "fault": draft.names, "group": draft.groups}[noun]
 
 
@@ -48,7 +48,7 @@ def _subjects(draft: Draft, path: Path, metric: Metric, subject: str, several: I
 
 
 def _figures(draft: Draft, path: Path, metric: Metric, subject: str, several: Iterable[Bound]) -> Iterator[Found]:
-    """Figures that their subject never has; without a subject, that nobody has."""
+    """Yield figures that their subject never has, or that no subject has if none is named."""
     named = [each for bound in several for each in bound.of]
     for each in dict.fromkeys([subject] if subject or not named else named):
         if (what := misfit(draft, metric, each)) is not None:
@@ -63,7 +63,7 @@ def _windows(draft: Draft, path: Path, bounds: Iterable[Bound]) -> Iterator[Foun
 
 
 def _ends(draft: Draft, path: Path, metric: Metric, several: tuple[Bound, ...]) -> Iterator[Found]:
-    """Bounds that every figure keeps."""
+    """Yield bounds that every figure keeps."""
     node = descend(draft.root, path)
     listed = isinstance(node, Sequence) and len(node.items) == len(several)
     for number, bound in enumerate(several):
@@ -105,7 +105,7 @@ def _rules(draft: Draft) -> Iterator[Found]:
 
 
 def _verdict(draft: Draft) -> Iterator[Found]:
-    """Predictions that do not say what is to be found."""
+    """Yield predictions that do not name the violation or the missed bound."""
     path, expect = ("expect", "verdict"), draft.expect
     if expect.verdict is Outcome.INCONCLUSIVE:
         what = "a scenario cannot ask for missing evidence; write what is to be found, or leave `verdict` out"
@@ -130,6 +130,6 @@ def _named(draft: Draft) -> Iterator[bool]:
 
 
 def _is_wrong(draft: Draft, keys: Iterable[str]) -> bool:
-    """Whether one of these keys of ``expect`` is written and could not be read, so what it says is not known."""
+    """Return True if one of these keys of ``expect`` is written but could not be read: its content is unknown."""
     read = {"verdict": draft.expect.verdict, "rules": draft.expect.rules, **draft.expect.bounds}
     return any(draft.written(("expect", key)) and not read.get(key) for key in keys)

@@ -1,6 +1,7 @@
-"""Pydantic's errors as problems: at the place in the file, in our words, each mistake once.
+"""Pydantic's errors as problems: located in the file, in chaosk's own words, each mistake once.
 
-Pydantic reports every alternative of a union that did not fit; here they become one problem that names all of them.
+Pydantic reports each alternative of a union that did not fit; these errors are merged to one problem that names all
+alternatives.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from chaosk.document.parse import MOST_FOUND, Found
 Error = dict[str, Any]
 Loc = tuple[int | str, ...]
 KEY = "[key]"
-"""What pydantic puts behind the path of a mapping's key."""
+"""Pydantic's suffix of the path of a mapping's key."""
 
 
 def explain(root: Node, error: ValidationError, schema: dict[str, Any]) -> list[Found]:
-    """What is wrong in ``root``; ``schema`` is the JSON Schema of what was expected, for the names it knows."""
+    """Return the mistakes in ``root``; ``schema`` is the JSON Schema of the expected document, for its known names."""
     errors: list[Error] = [dict(each) for each in error.errors(include_url=False)]
-    errors = [each for each in errors if each["type"] != "reference"][:MOST_FOUND]  # those are checked elsewhere
+    # type "reference" is checked elsewhere
+    errors = [each for each in errors if each["type"] != "reference"][:MOST_FOUND]
     errors = [each for each in errors if not _counts_failures(each, errors)]
     not_meant = _not_meant(root, errors, schema)
     likely = [each for each in errors if not any(_below(each["loc"], tried) for tried in not_meant)]
@@ -48,7 +50,7 @@ def _complaints(root: Node, errors: list[Error], schema: dict[str, Any]) -> list
 
 
 def _not_meant(root: Node, errors: list[Error], schema: dict[str, Any]) -> list[Loc]:
-    """The alternatives of unions that lack a key which another alternative has: that one was meant."""
+    """Return the union alternatives without a key that another alternative has: the other one was meant."""
     locs: list[Loc] = [each["loc"] for each in errors]
     extra: list[Loc] = [each["loc"] for each in errors if each["type"] == "extra_forbidden"]
     known = [loc[:-1] for loc in extra if str(loc[-1]) in known_keys(schema, _path(root, loc)[:-1])]
@@ -58,7 +60,7 @@ def _not_meant(root: Node, errors: list[Error], schema: dict[str, Any]) -> list[
 
 
 def _counts_failures(error: Error, errors: list[Error]) -> bool:
-    """Whether a list is too short only because pydantic leaves out the items that are wrong themselves."""
+    """Return True if a list is too short only because pydantic leaves out its invalid items."""
     start: Loc = error["loc"]
     return error["type"] == "too_short" and any(len(e["loc"]) > len(start) and _below(e["loc"], start) for e in errors)
 
@@ -68,12 +70,12 @@ def _below(loc: Loc, start: Loc) -> bool:
 
 
 def _key(error: Error) -> str | None:
-    """The key that is missing, if that is what is wrong."""
+    """Return the missing key, if the error is a missing key."""
     return str(error["loc"][-1]) if error["type"] == "missing" else None
 
 
 def _meant(by_path: dict[Path, list[Error]], schema: dict[str, Any]) -> Iterator[Path]:
-    """The paths of known keys that unknown ones were meant for: they are not missing, they are misspelled."""
+    """Yield the known keys whose misspelling was found, which are therefore not missing."""
     for path, errors in by_path.items():
         if any(each["type"] == "extra_forbidden" for each in errors):
             known = nearest(str(path[-1]), known_keys(schema, path[:-1]))
@@ -82,7 +84,7 @@ def _meant(by_path: dict[Path, list[Error]], schema: dict[str, Any]) -> Iterator
 
 
 def _path(root: Node, loc: Loc) -> Path:
-    """The part of pydantic's location that is in the document: it names alternatives of unions, too."""
+    """Return the part of pydantic's location that is in the document; the rest are alternatives of unions."""
     path: list[int | str] = []
     node: Node | None = root
     for step in loc:
@@ -145,12 +147,12 @@ def _noted(node: Node, what: str) -> str:
 
 
 def known_keys(schema: dict[str, Any], path: Path) -> list[str]:
-    """The keys that a mapping at ``path`` may have."""
+    """Return the keys that a mapping at ``path`` may have."""
     return sorted({key for level in _levels(schema, path) for key in level.get("properties", {})})
 
 
 def _levels(schema: dict[str, Any], path: Path) -> list[dict[str, Any]]:
-    """Every schema that may apply at ``path``: each alternative of a union is one."""
+    """Return every schema that may apply at ``path``, including each alternative of a union."""
     levels = _alternatives(schema, schema)
     for step in path:
         inner = [each for level in levels for each in _into(level, step)]

@@ -1,4 +1,4 @@
-"""What is wrong with a probe that is meant to fail: entries that are not there, and fencing that nobody can do."""
+"""Mistakes in a probe's ``must_fail``: entries that do not exist, and fencing without another producer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.must_fail import MustFail
 
 
 def must_fail(draft: Draft, path: Path, name: str, probe: Probe) -> Iterator[Found]:
-    """Everything that makes ``must_fail`` of the probe at ``path`` come to nothing."""
+    """Yield each reason why ``must_fail`` of the probe at ``path`` can have no effect."""
     how, where = probe.must_fail, (*path, "must_fail")
     if how is None:
         return
@@ -41,7 +41,7 @@ def _alone(name: str, probe: Probe) -> str:
 
 
 def _order(draft: Draft, how: MustFail) -> bool | None:
-    """Whether ``until`` stands below ``after``; None where one of them is not known."""
+    """Return True if ``until`` is listed after ``after``; None if one of them is unknown."""
     entries = (how.after.entry if how.after else "", how.until or "")
     if not all(each in draft.names for each in entries):
         return None

@@ -1,4 +1,4 @@
-"""Who of a scenario has which figure: a bound on one that its subject never has would be kept by every run."""
+"""The figures that each subject of a scenario has: a bound on a figure that its subject never has cannot be missed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ NOUNS = ("probe", "topic", "fault", "group")
 
 
 def misfit(draft: Draft, metric: Metric, subject: str) -> str | None:
-    """Why a subject (without one, anybody) never has a figure, and what to bound instead; None if it may have it.
+    """Return the reason why a subject never has a figure, with another one to bound; None if it may have it.
 
-    That no entry at all is a fault is left to the run: of a space any of them may be drawn.
+    An empty ``subject`` means any subject. A timeline without any fault is left to the run, since a space may draw any
+    of its entries.
     """
     if not _is_known(draft, metric) or (metric.subject == "fault" and not subject):
         return None
@@ -32,7 +33,7 @@ def misfit(draft: Draft, metric: Metric, subject: str) -> str | None:
 
 
 def _is_known(draft: Draft, metric: Metric) -> bool:
-    """Whether all that may have the figure could be read."""
+    """Return True if all possible subjects of the metric could be read."""
     if metric.subject == "fault":
         return not draft.unsure and None not in draft.entries
     if metric.name in OF_WRITTEN and not all(topic in draft.topics for topic in _written(draft)):
@@ -41,7 +42,7 @@ def _is_known(draft: Draft, metric: Metric) -> bool:
 
 
 def _written(draft: Draft) -> set[str]:
-    """The topics that probes write to."""
+    """Return the topics that probes write to."""
     return {topic for probe in draft.probes.values() if probe is not None for topic in _writes(probe)}
 
 
@@ -61,7 +62,7 @@ def _having(draft: Draft, metric: Metric) -> Iterator[str]:
 
 
 def figures(probe: Probe) -> frozenset[str]:
-    """The figures that a probe has; every one where it is a plugin's."""
+    """Return the figures that a probe has; for a plugin's probe all of them."""
     kind = name_of(type(probe))
     if kind not in BY_KIND:
         return frozenset(METRICS)
@@ -86,7 +87,7 @@ def _groups(probe: Probe) -> Iterator[str]:
 
 
 def _counts(probe: Probe, metric: str) -> bool:
-    """Whether a member of a group makes it have the figure."""
+    """Return True if a group has the figure because of this member."""
     if not isinstance(probe, Consume):
         return metric != "swallowed_records" or not isinstance(probe, Transform)
     if metric in OF_SUBSCRIBERS and probe.assign is not None:
@@ -116,7 +117,7 @@ def _lacking(metric: Metric) -> str:
 
 
 def _nobody(metric: Metric) -> str:
-    """Why nobody at all has the figure."""
+    """Return the reason why no subject has the figure."""
     if metric.name in CONNECTIONS:
         return f"nobody has {metric.name}: no probe's connections are watched"
     if metric.name in OF_SUBSCRIBERS:
@@ -143,7 +144,7 @@ def _row(metric: Metric, known: frozenset[str]) -> str | None:
 
 
 def _nearest(draft: Draft, metric: Metric) -> str:
-    """What to bound where nobody has the figure."""
+    """Return an alternative to bound if no subject has the figure."""
     if metric.name in CONNECTIONS:
         return "write connections: true to a probe"
     if metric.subject == "probe":

@@ -1,4 +1,4 @@
-"""Data directories that an inventory cannot mean: steps wipe them, fill them, and give them to other accounts."""
+"""Implausible data directories in an inventory: steps wipe them, fill them, and give them to other accounts."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, 
 from chaosk.document.parse import Found
 
 PROCESSES = ("brokers", "zookeepers", "controllers")
-"""Blocks of an inventory that list what the cluster consists of."""
+"""Blocks of an inventory that list the processes of the cluster."""
 _SHARED = frozenset(
     {
         "/", "/home", "/media", "/mnt", "/opt", "/root", "/run", "/srv", "/tmp", "/usr", "/usr/local", "/var",  # noqa: S108 - none is written to
         "/var/cache", "/var/lib", "/var/log", "/var/run", "/var/spool", "/var/tmp",  # noqa: S108 - the same
     }
 )  # fmt: skip
-"""Directories that are many programs' together; one of their own may lie below."""
+"""Directories that many programs share; a data directory may be below one."""
 _SYSTEM = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr/bin",
     "/usr/include", "/usr/lib", "/usr/sbin", "/usr/share",
 )  # fmt: skip
-"""Directories below which nobody keeps data."""
+"""Directories that contain no data at any depth."""
 _REMEDY = "write what log.dirs or dataDir of its configuration says, or leave `data` out"
 
 
 def folders(root: Node) -> Iterator[Found]:
-    """What is wrong with the data directories of an inventory, each with its place in the file."""
+    """Yield the mistakes in the data directories of an inventory, each with its place in the file."""
     every = tuple(_data(root))
     for _, _, folder, path, place in every:
         if (why := _unfit(folder)) is not None:
@@ -46,7 +46,7 @@ def folders(root: Node) -> Iterator[Found]:
 
 
 _Data = tuple[str, str, PurePosixPath, Path, Place]
-"""Host, process, directory, and where it is written."""
+"""Host, process, directory, and its path and place in the file."""
 
 
 def _data(root: Node) -> Iterator[_Data]:
@@ -58,7 +58,7 @@ def _data(root: Node) -> Iterator[_Data]:
 
 
 def _files(root: Node) -> Iterator[tuple[str, tuple[str, str, PurePosixPath]]]:
-    """The log and configuration files of every process, with its host and name."""
+    """Yield the log and configuration file of every process, with its host and name."""
     for host, owner, path in _processes(root):
         for key, kind in (("log", "log"), ("config", "configuration")):
             node = descend(root, (*path, key))
@@ -67,7 +67,7 @@ def _files(root: Node) -> Iterator[tuple[str, tuple[str, str, PurePosixPath]]]:
 
 
 def _processes(root: Node) -> Iterator[tuple[str, str, Path]]:
-    """Host, name and place of every process, like ``node1``, ``broker 0``."""
+    """Yield host, name and path of every process, like ``node1``, ``broker 0``."""
     for block in PROCESSES:
         listed = descend(root, (block,))
         for name in listed.values if isinstance(listed, Mapping) else ():
@@ -77,7 +77,7 @@ def _processes(root: Node) -> Iterator[tuple[str, str, Path]]:
 
 
 def _unfit(folder: PurePosixPath) -> str | None:
-    """Why no server keeps its data in a directory; None if one may."""
+    """Return the reason why a directory cannot be a data directory; None if it can be."""
     if ".." in folder.parts:
         return "has .. in it, so it may be anything"
     if str(folder) in _SHARED or str(folder.parent) == "/home":

@@ -1,4 +1,4 @@
-"""What holds an inventory together: hosts that must exist, places that must not be taken twice."""
+"""Checks across an inventory: hosts that must exist, addresses and services that must be unique."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Setting = str | int | bool | SecretRef
 
 
 def inventory_references(root: Node) -> Iterator[Found]:
-    """Everything that is wrong between the parts of an inventory or a lab file, as far as they can be read."""
+    """Yield the mistakes between the parts of an inventory or a lab file, as far as these can be read."""
     hosts = descend(root, ("hosts",))
     names = list(hosts.values) if isinstance(hosts, Mapping) else []
     for path, node in _matching(root, PROCESSES, "host"):
@@ -36,7 +36,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
 
 
 def located(inventory: Inventory, folder: FilePath) -> Inventory:
-    """The inventory with every relative file name counted from ``folder``, and ``~`` as the user's home."""
+    """Return the inventory with file names made absolute: relative to ``folder``, ``~`` as the user's home."""
 
     def absolute(name: str | None) -> str | None:
         return None if name is None else str((folder / FilePath(name).expanduser()).absolute())
@@ -69,7 +69,7 @@ def _matching(root: Node, blocks: tuple[str, ...], key: str) -> Iterator[tuple[P
 
 
 Entry = tuple[str, Path, Place]
-"""What must be there once, where it is, and its place in the file."""
+"""A value that must be unique, its path, and its place in the file."""
 
 
 def _twice(entries: Iterator[Entry], what: str) -> Iterator[Found]:
@@ -82,7 +82,7 @@ def _twice(entries: Iterator[Entry], what: str) -> Iterator[Found]:
 
 
 def _places(root: Node) -> Iterator[Entry]:
-    """The addresses of hosts (SSH) and of listeners; each is ``address:port``."""
+    """Yield the addresses of hosts (SSH) and of listeners as ``address:port``."""
     for path, node in _matching(root, ("hosts",), "address"):
         port = descend(root, (*path[:-1], "port"))
         number = port.value if isinstance(port, Scalar) else 22
@@ -101,7 +101,7 @@ def _places(root: Node) -> Iterator[Entry]:
 
 
 def _services(root: Node) -> Iterator[Entry]:
-    """The systemd unit or pid file of every process, with its host."""
+    """Yield the systemd unit or pid file of every process, with its host."""
     for path, host in _matching(root, PROCESSES, "host"):
         for key in ("systemd", "pid_file"):
             node = descend(root, (*path[:-1], "service", key))

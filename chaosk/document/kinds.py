@@ -1,4 +1,4 @@
-"""What kind of document a file is, told by its keys."""
+"""The kind of a document, derived from its keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SCENARIO = frozenset({"timeline", "probes", "topics", "hypothesis", "expect"})
 
 
 def is_inventory(path: Path) -> bool:
-    """Whether most of the file's keys are those of an inventory. Raises DocumentError if it cannot be read."""
+    """Return True if most of the file's keys are those of an inventory. Raises DocumentError if it cannot be read."""
     root, _ = parse(read(path))
     keys = root.values.keys() if isinstance(root, Mapping) else frozenset[str]()
     return len(keys & _INVENTORY) > len(keys & _SCENARIO)
 
 
 def is_space(path: Path) -> bool:
-    """Whether a file is a space of sequences, no scenario of its own. Raises DocumentError if it cannot be read."""
+    """Return True if a file is a space of sequences, not a scenario. Raises DocumentError if it cannot be read."""
     root, _ = parse(read(path))
     return isinstance(root, Mapping) and EXPLORE in root.values

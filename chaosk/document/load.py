@@ -42,9 +42,9 @@ _NOTHING: Mapping[str, str] = {}
 
 
 def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING, variant: str | None = None) -> Scenario:
-    """The scenario in a file, its variables replaced by their defaults or by ``sets``. Raises DocumentError.
+    """Load the scenario in a file; ``sets`` overrides the defaults of its variables. Raises DocumentError.
 
-    A file with variants holds several: then ``variant`` says which.
+    ``variant`` selects the scenario in a file with variants.
     """
     every = load_variants(path, sets)
     if (variant or "") in every:
@@ -59,15 +59,15 @@ def load_scenario(path: FilePath, sets: Mapping[str, str] = _NOTHING, variant: s
 
 
 def load_variants(path: FilePath, sets: Mapping[str, str] = _NOTHING) -> dict[str, Scenario]:
-    """The scenarios in a file by the names of its variants; one, without a name, if it has none. Raises DocumentError.
+    """Load the scenarios in a file by variant name; the only one of a file without variants has the name "".
 
-    A mistake that only some variants have is told with their names.
+    Raises DocumentError. A mistake that only some variants have is reported with their names.
     """
     return variants_in(path, read(path), sets)
 
 
 def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING) -> dict[str, Scenario]:
-    """The scenarios in the bytes of a file, as :func:`load_variants`; ``path`` is what messages call it."""
+    """Load the scenarios in the bytes of a file, as :func:`load_variants`; messages refer to it as ``path``."""
     root, found = parse(data)
     if (other := stranger(data, root)) is not None:
         raise wrong(path, [other])
@@ -87,7 +87,7 @@ def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING)
 
 
 def _checked(root: Node, found: list[Found], sets: Mapping[str, str], one: Variant) -> tuple[Node, list[Found]]:
-    """The document as it is for a variant, and what is wrong with it besides what is ``found`` already."""
+    """Return the document as it is for a variant, and its mistakes that are not in ``found`` yet."""
     before = one.alone(root)
     root, more = substitute(before, sets)
     known = together(found, more)
@@ -95,14 +95,14 @@ def _checked(root: Node, found: list[Found], sets: Mapping[str, str], one: Varia
 
 
 def tainted(root: Node, found: Iterable[Found]) -> list[Path]:
-    """The paths of a document's values that use a variable with which something is wrong."""
+    """Return the paths of values that use a variable with a mistake."""
     return uses(root, {str(where[1]) for _, where, _ in found if where[:1] == (VARIABLES,) and where[1:]})
 
 
 def examined(root: Node, known: list[Found], without: Iterable[Path]) -> list[Found]:
-    """What is wrong with a scenario whose variables are replaced, besides what is ``known`` already.
+    """Return the mistakes in a scenario with replaced variables that are not in ``known`` yet.
 
-    Nothing is said of what is at or below the paths ``without``.
+    Mistakes at or below the paths ``without`` are left out.
     """
     spared = list(without)
     found = together(known, misfits(root), without=spared)
@@ -111,15 +111,15 @@ def examined(root: Node, known: list[Found], without: Iterable[Path]) -> list[Fo
     bad = [*spared, *(where for _, where, _ in found)]
     try:
         parts = draft(root, bad)
-    except ValidationError:  # more is wrong than is told at once, so some of it is not among what is left out
+    except ValidationError:  # more mistakes than are reported at once, so some invalid parts were not left out
         return found[len(known) :]
     return together(found, references(parts), without=spared)[len(known) :]
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:
-    """The inventory in a file, or the lab that its one key ``lab`` describes. Raises DocumentError.
+    """Load the inventory in a file, or the lab that its only key ``lab`` describes. Raises DocumentError.
 
-    Relative file names in it become absolute, from the folder of the file.
+    Its relative file names are resolved against the folder of the file.
     """
     data = read(path)
     root, found = parse(data)
@@ -140,16 +140,16 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
 
 
 def read(path: FilePath) -> bytes:
-    """The bytes of a file, or its first 2 MiB where it is too large anyway. Raises DocumentError."""
+    """Return the bytes of a file, or only its first 2 MiB if it is too large. Raises DocumentError."""
     try:
         with path.open("rb") as file:
-            return file.read(2 * 1024 * 1024)  # twice what is allowed: enough to see that it is too much
+            return file.read(2 * 1024 * 1024)  # twice the limit: enough to detect the excess
     except OSError as error:
         raise unreadable(path, error) from error
 
 
 def empty(root: Node) -> Iterator[Found]:
-    """Keys and list items without a value, and calls that a comma in braces or brackets has cut in two."""
+    """Yield keys and list items without a value, and calls that a comma in braces or brackets cut in two."""
     halves = [(path, node) for path, node in scalars(root) if _opens(node.value)]
     for path, node in halves:
         what = f'{node.text!r} ends at the comma; quote all of it, like "{node.text}, ...)"'
@@ -160,12 +160,12 @@ def empty(root: Node) -> Iterator[Found]:
 
 
 def _opens(value: object) -> bool:
-    """Whether a value is the beginning of a call, up to where a comma would be."""
+    """Return True if a value is the beginning of a call, up to its first comma."""
     return isinstance(value, str) and re.fullmatch(r"[a-z_]+\([^(),]*", value) is not None
 
 
 def misshapen(root: Node, shape: type[Model]) -> list[Found]:
-    """What in a document does not fit the type of its kind."""
+    """Return the mismatches between a document and the type of its kind."""
     try:
         shape.model_validate_json(json.dumps(plain(root)))
     except ValidationError as error:
@@ -179,9 +179,9 @@ def _schema(shape: type[Model]) -> dict[str, Any]:
 
 
 def together(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
-    """What was found first, and of the rest what is not a consequence of it: at the same place, or inside.
+    """Append ``more`` to ``found``, without consequences of earlier mistakes: those at the same path or below.
 
-    Nothing more is said of what is at or below the paths ``without``.
+    Mistakes in ``more`` at or below the paths ``without`` are left out, too.
     """
     spoiled = [*without, *(path for _, path, _ in found if path)]
     later = [each for several in more for each in several]
@@ -189,5 +189,5 @@ def together(found: list[Found], *more: Iterable[Found], without: Iterable[Path]
 
 
 def wrong(path: FilePath, found: Iterable[Found]) -> DocumentError:
-    """The error that tells all that was found in a file."""
+    """Return the error with all mistakes of a file."""
     return DocumentError(Problem(str(path), at.line, at.column, spell(where), what) for at, where, what in found)

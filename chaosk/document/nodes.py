@@ -1,4 +1,4 @@
-"""A YAML document as plain data that remembers where each key and value was written."""
+"""A YAML document as plain data with the place of each key and value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 Value = str | int | float | bool | None
 Plain = Value | list["Plain"] | dict[str, "Plain"]
 Path = tuple[str | int, ...]
-"""The keys and list places (from 0) that lead to a node."""
+"""The keys and list positions (from 0) that lead to a node."""
 
 _LONGEST_KEY = 80
 """Characters of a key in a message."""
@@ -29,9 +29,9 @@ class Scalar:
     place: Place
     value: Value
     text: str
-    """As it was written, without quotes."""
+    """The source text, without quotes."""
     note: str = ""
-    """Said behind every complaint about it, like which variable it came from."""
+    """Appended to every complaint about the value, like the variable that it came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ Node = Scalar | Sequence | Mapping
 
 
 def plain(node: Node) -> Plain:
-    """The data alone, as JSON would have it."""
+    """Return the data without places, as JSON would have it."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Sequence):
@@ -64,7 +64,7 @@ def plain(node: Node) -> Plain:
 
 
 def child(node: Node, step: str | int) -> Node | None:
-    """What a key or list place leads to, or None; numeric keys match as text."""
+    """Return the node below a key or list position, or None; numeric keys match as text."""
     if isinstance(node, Mapping):
         return node.values.get(str(step))
     if isinstance(node, Sequence) and isinstance(step, int) and 0 <= step < len(node.items):
@@ -81,7 +81,7 @@ def descend(root: Node, path: Path) -> Node | None:
 
 
 def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
-    """Every scalar below ``node`` with its path, in order."""
+    """Yield every scalar below ``node`` with its path, in order."""
     if isinstance(node, Scalar):
         yield path, node
     elif isinstance(node, Sequence):
@@ -93,7 +93,7 @@ def scalars(node: Node, path: Path = ()) -> Iterator[tuple[Path, Scalar]]:
 
 
 def spell(path: Path) -> str:
-    """A path as it is printed: ``timeline[0].kill_broker.target``; a key too long to be read is cut."""
+    """Spell a path: ``timeline[0].kill_broker.target``; long keys are cut."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{_short(step)}" for step in path).removeprefix(".")
 
 

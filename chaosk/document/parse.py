@@ -1,7 +1,7 @@
-"""YAML text into nodes, event by event: nothing is built that a later check would have to refuse.
+"""YAML text into nodes, event by event, so that nothing unsupported is ever built.
 
-PyYAML scans and parses; composing is done here, so no tag, alias or merge key ever has an effect, and depth and
-duplicate keys are seen as they come.
+PyYAML scans and parses; composing is done here. Tags, aliases and merge keys therefore never have an effect, and
+excessive depth and duplicate keys are found while reading.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ DEEPEST = 32
 """Levels of nesting; a scenario needs eight."""
 
 MOST_VALUES = 10_000
-"""Keys and values of a document; nothing that a person writes has more."""
+"""Keys and values of a document, more than any file written by hand has."""
 LONGEST = 10_000
 """Characters of one value."""
 MOST_FOUND = 200
 """Mistakes after which reading stops."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml where PyYAML was built with it: 1 MiB takes 0.2 s in place of 10."""
+"""libyaml if PyYAML was built with it: 1 MiB takes 0.2 s instead of 10."""
 
 Found = tuple[Place, Path, str]
-"""Where, in which node, what is wrong and what to write."""
+"""Place, path of the node, and the mistake with its remedy."""
 
 
 def parse(data: bytes) -> tuple[Node | None, list[Found]]:
-    """The document of a file, and what is wrong with it as YAML; no node where reading had to stop."""
+    """Return the document of a file, and its mistakes as YAML; no node if reading had to stop."""
     composer = _Composer()
     try:
         text = decode(data)
@@ -47,7 +47,7 @@ def parse(data: bytes) -> tuple[Node | None, list[Found]]:
 
 
 class _Composer:
-    """Builds nodes from events, and collects what is wrong but does not stop it."""
+    """Builds nodes from events, and collects the mistakes that do not stop it."""
 
     def __init__(self) -> None:
         self.found: list[Found] = []
@@ -96,7 +96,7 @@ class _Composer:
     def _scalar(self, event: yaml.ScalarEvent, path: Path) -> Scalar:
         if len(event.value) > LONGEST:
             self._complain(event, path, f"is longer than {LONGEST} characters; write a shorter value")
-            event.value = event.value[:LONGEST]  # what follows need not look at all of it
+            event.value = event.value[:LONGEST]  # later checks need not look at all of it
         text, place = event.value, _place(event)
         bad = next((sign for sign in text if hidden(sign) and sign not in "\t\n\r"), None)
         if bad is not None:
@@ -104,7 +104,7 @@ class _Composer:
         return Scalar(place, self._value(event, path), text)
 
     def _value(self, event: yaml.ScalarEvent, path: Path) -> Value:
-        if event.style:  # quoted or a block; libyaml's plain style is an empty word
+        if event.style:  # quoted or a block; libyaml's plain style is an empty string
             return str(event.value)
         try:
             return scalars.resolve(event.value)

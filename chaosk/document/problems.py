@@ -1,4 +1,4 @@
-"""What is wrong with a file: problems with their place, collected until all are known."""
+"""Problems of a file, each with its place, collected until all are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from chaosk.core.errors import UsageError
 
 _MOST = 50
-"""Problems that are printed; behind so many there is one cause."""
+"""Printed problems; more of them usually have one cause."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -22,9 +22,9 @@ class Problem:
     column: int
     """From 1, in characters."""
     path: str
-    """Where in the document, like ``timeline[0].kill_broker.target``; empty for the document itself."""
+    """Path in the document, like ``timeline[0].kill_broker.target``; empty for the document itself."""
     what: str
-    """What is wrong; what to write."""
+    """The mistake and its remedy."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}:{self.column}:"
@@ -32,10 +32,10 @@ class Problem:
 
 
 class DocumentError(UsageError):
-    """All the mistakes of one file; its message has a line for each."""
+    """All mistakes of one file; its message has a line for each."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """Keep ``problems`` in the order of the file, each once."""
+        """Keep ``problems`` in the order of the file, without duplicates."""
         self.problems = tuple(sorted(set(problems)))
         lines = [str(problem) for problem in self.problems[:_MOST]]
         if len(self.problems) > _MOST:
@@ -44,7 +44,7 @@ class DocumentError(UsageError):
 
 
 def _shown(text: str) -> str:
-    """On one line, and nothing in it that a terminal obeys or nobody sees: names come from the file itself."""
+    """Return the text on one line, with control and invisible characters escaped: names come from the file."""
     return text if text.isprintable() else "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 

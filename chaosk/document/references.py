@@ -1,4 +1,4 @@
-"""What holds a scenario together: names that must exist, expressions that must parse, what excludes what."""
+"""Checks across a scenario: names that must exist, expressions that must parse, mutual exclusions."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from chaosk.steps.start_probe import StartProbe
 from chaosk.steps.wait import Wait
 
 _OF_PROBES = frozenset({"group", "transactional_id"})
-"""Fields of steps and targets whose values are names that probes give."""
+"""Fields of steps and targets whose values are names that probes define."""
 _NOUNS = {"to": "topic", "transactional_id": "transactional.id"}
-"""What fields name that are not called so."""
+"""Nouns of fields that are not named after their noun."""
 
 Complain = Callable[[tuple[str, ...], str], Found]
-"""Says what is wrong at a field, named by its path inside the value."""
+"""Creates the complaint about a field, given its path inside the value."""
 
 
 def references(draft: Draft) -> Iterator[Found]:
-    """Everything that is wrong between the parts of a scenario; what is wrong in each round is said once."""
+    """Yield the mistakes between the parts of a scenario; a mistake in each round is reported once."""
     return iter(dict.fromkeys(_every(draft)))
 
 
@@ -67,7 +67,7 @@ def _single_key(draft: Draft, name: str) -> tuple[str, ...]:
 
 
 def _started(draft: Draft, probe: str) -> bool:
-    """Whether an entry starts a probe, or may be meant to."""
+    """Return True if an entry starts a probe, or may be meant to."""
     return any(one is None or (isinstance(one.step, StartProbe) and one.step.probe == probe) for one in draft.entries)
 
 
@@ -76,7 +76,7 @@ def _names(draft: Draft) -> Iterator[Found]:
         if name in BOUND_KEYS:
             yield draft.at_key(("probes", name), f"{name!r} has a meaning in `expect`; choose another name")
     taken: dict[str, Path] = {}
-    for turn in sorted(draft.turns, key=lambda turn: turn.path):  # all rounds of each as it is written
+    for turn in sorted(draft.turns, key=lambda turn: turn.path):  # all rounds of an entry together, in written order
         path: Path = (*turn.path, "name")
         if turn.written in WINDOWS:
             yield draft.at(path, f"{turn.written!r} is the name of a window; choose another name")
@@ -105,7 +105,7 @@ def _topics(draft: Draft) -> Iterator[Found]:
 
 
 def _colliding(draft: Draft) -> Iterator[Found]:
-    """Topics that a broker does not make: names of no topic, and those that are one in the names of its metrics."""
+    """Yield topics that a broker refuses: invalid names, and names that collide in its metrics."""
     taken = {name.replace(".", "_"): name for name in sorted(INTERNAL_TOPICS)}
     for name in draft.topics:
         first = taken.setdefault(name.replace(".", "_"), name)
@@ -119,7 +119,7 @@ def _colliding(draft: Draft) -> Iterator[Found]:
 
 
 def _replicas(draft: Draft, topic: str, factor: int) -> Iterator[Found]:
-    """A topic with more replicas than there are brokers, or need be by what is asked of the cluster."""
+    """Yield topics with more replicas than brokers, or than the required minimum of brokers."""
     if draft.cluster is None:
         return
     asked, path = draft.cluster.brokers, ("topics", topic, "replication_factor")
@@ -132,7 +132,7 @@ def _replicas(draft: Draft, topic: str, factor: int) -> Iterator[Found]:
 
 
 def _settings(draft: Draft, path: Path, config: Mapping[str, object]) -> Iterator[Found]:
-    """Settings of a topic that no broker that the scenario may run on takes."""
+    """Yield topic settings that none of the scenario's possible Kafka releases accepts."""
     releases = _releases(draft)
     for setting, value in config.items():
         if (why := refusal(setting, value, releases)) is not None:
@@ -142,7 +142,7 @@ def _settings(draft: Draft, path: Path, config: Mapping[str, object]) -> Iterato
 
 
 def _releases(draft: Draft) -> frozenset[int]:
-    """Which releases of Kafka the scenario may run on, by what it asks of the cluster."""
+    """Return the Kafka releases that the scenario may run on, from its ``cluster`` requirements."""
     shape = draft.cluster
     if shape is not None and shape.versions:
         return frozenset(int(version.partition(".")[0]) for version in shape.versions) & RELEASES or RELEASES
@@ -168,7 +168,7 @@ def _entry(draft: Draft, place: int, entry: Entry) -> Iterator[Found]:
 
 
 def _of_another_kind(draft: Draft, path: Path, text: str, entry: Entry) -> Iterator[Found]:
-    """A target that can name nothing of the kinds that the step is done to."""
+    """Yield a target that cannot resolve to any node kind of the step."""
     try:
         named, wanted = kinds(parse_target(text)), entry.step.takes()
     except ExpressionError:
@@ -190,7 +190,7 @@ _EXAMPLES: Mapping[NodeKind, str] = {
 
 
 def _lengths(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
-    """Times of nothing: a fault that is undone at once, a condition that nobody waits for, a wait that waits not."""
+    """Yield zero durations: a fault undone at once, a condition without waiting time, a wait without duration."""
     if entry.lasts == 0:
         yield draft.at(
             (*path, "for"), "0s: undone before anybody could feel it; write how long it lasts, like for: 10s"
@@ -247,13 +247,13 @@ def _referring(draft: Draft, path: Path, value: Model, topics: frozenset[str]) -
 
 
 def _refers(draft: Draft, value: Model, complain: Complain, topics: frozenset[str]) -> Iterator[Found]:
-    """The fields of a value, and of values inside it, that name something of the scenario: by their names."""
+    """Yield mistakes in the fields of a value, nested values included, that name an object of the scenario."""
     known = {"topic": topics, "to": topics, "probe": frozenset(draft.probes), "group": draft.groups,
              "transactional_id": draft.transactional_ids}  # fmt: skip
     for field in type(value).model_fields:
         named = getattr(value, field)
         if field in _OF_PROBES and not (isinstance(value, Step) or (isinstance(value, Target) and known[field])):
-            continue  # a probe's own, or nothing to compare with
+            continue  # a probe's own field, or nothing to compare with
         if field in known and isinstance(named, str) and named not in known[field]:
             noun = _NOUNS.get(field, field)
             yield complain((field,), f"there is no {noun} {named!r}; {instead(named, known[field])}")
@@ -282,7 +282,7 @@ def _partitions(
 
 
 def _most_partitions(draft: Draft, topic: str) -> int | None:
-    """How many partitions a topic has, or is given; None if that is not known."""
+    """Return the largest number of partitions that a topic has or is given; None if unknown."""
     shape = draft.topics.get(topic)
     steps = (entry.step for entry in draft.entries if entry is not None)
     added = (step.count for step in steps if isinstance(step, CreatePartitions) and step.topic == topic)

@@ -1,7 +1,7 @@
-"""The timeline as it is carried out: each round's entries as entries of their own, so nothing behind knows of rounds.
+"""The timeline as it is executed: each round has its own entries, so that later stages need not know of rounds.
 
-In round 3 of a block the entry ``chase`` is ``chase-3``, and ``after: chase`` in that block means it. Behind the block
-``after: chase`` means the last round's, and a bound ``during: chase`` holds for each round.
+In round 3 of a block the entry ``chase`` is named ``chase-3``, and ``after: chase`` in that block refers to it. After
+the block, ``after: chase`` refers to the last round, and a bound ``during: chase`` applies to each round.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from chaosk.spec.scenario import default_name
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One entry as it is carried out, and where it was written."""
+    """One executed entry, and its place in the file."""
 
     path: Path
     written: str
-    """Its name there, defaults included."""
+    """Name in the file, defaults included."""
     name: str
-    """With the number of its round, if it is in a block."""
+    """Name with the number of its round, if it is in a block."""
     round: int | None
     """From 1; None for an entry outside of any block."""
     entry: Plain
-    """As it would be written outside of any block."""
+    """The entry as it would be written outside of any block."""
 
     def shares_round(self, other: Turn) -> bool:
-        """Whether both are in the same round of the same block."""
+        """Return True if both are in the same round of the same block."""
         return (self.path[:2], self.round) == (other.path[:2], other.round)
 
 
 def turns(root: Node) -> tuple[Turn, ...]:
-    """All entries in their order; one round of each block where there would be too many."""
+    """Return all entries in order; only one round of each block if there would be too many entries."""
     every = written(root)
     single = carried_out(every) > MOST_ENTRIES
     last: dict[str, str] = {}
@@ -50,7 +50,7 @@ def turns(root: Node) -> tuple[Turn, ...]:
 
 
 def unrolled(root: Node) -> Plain:
-    """The whole document as plain data without blocks."""
+    """Return the whole document as plain data without blocks."""
     data = plain(root)
     every = turns(root)
     if not isinstance(data, dict) or all(turn.round is None for turn in every):
@@ -61,7 +61,7 @@ def unrolled(root: Node) -> Plain:
 
 
 def expected(expect: Mapping[str, Plain], every: tuple[Turn, ...]) -> Mapping[str, Plain]:
-    """What is expected, with each bound on an entry in a block put on that of every round."""
+    """Return ``expect`` with each bound on an entry of a block applied to that entry in every round."""
     rounds: dict[str, list[str]] = {}
     for turn in every:
         if turn.round is not None:
@@ -88,7 +88,7 @@ def _name(place: int, value: Plain, inner: str) -> str:
 
 
 def _pointed(name: str, entry: Plain, names: Mapping[str, str]) -> Plain:
-    """The entry by its name, after the entry of its own round or the last one."""
+    """Return the entry under its new name, with ``after`` referring to its own round or to the last one."""
     if not isinstance(entry, dict):
         return entry
     after = entry.get("after")
@@ -108,7 +108,7 @@ def _bounds(metric: str, value: Plain, rounds: Mapping[str, list[str]]) -> Plain
 
 
 def _each(value: Plain, rounds: Mapping[str, list[str]], faults: Mapping[str, list[str]]) -> Plain:
-    """A bound or a list of them; one during a block's entry becomes one for each round, one of it one of them all."""
+    """Expand bounds on entries of a block: ``during`` gives one bound for each round, ``of`` lists all rounds."""
     if isinstance(value, list):
         several = [_each(each, rounds, faults) for each in value]
         return [one for each in several for one in (each if isinstance(each, list) else [each])]

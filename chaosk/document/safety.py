@@ -1,4 +1,4 @@
-"""What is refused of a scenario whatever the cluster: too much harm, cutting SSH, topics of others, contradictions."""
+"""Scenarios that are refused for any cluster: excessive harm, cutting SSH, topics of others, contradictions."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LIMITS = {
     "controllers": ("controller_majority",),
     "hosts": ("all_brokers", "zookeeper_majority"),
 }
-"""By target that names all of a kind, the limits of harm that taking them away at once passes."""
+"""Targets that name all nodes of a kind, with the limits of harm that are exceeded if they fail together."""
 _EVERY = {"broker": "brokers", "zookeeper": "zookeepers", "controller": "controllers", "host": "hosts"}
-"""By kind of target that names one node, the one that names all of them."""
+"""Kinds of targets that name one node, with the target that names all nodes."""
 _EVERYONE = "everyone_else"
 
 
 def unsafe(draft: Draft) -> Iterator[Found]:
-    """Everything that no cluster makes safe."""
+    """Yield the steps that are unsafe on every cluster."""
     for name in draft.topics:
         if name.startswith("__"):
             yield draft.at_key(("topics", name), "names that begin with __ are Kafka's own; choose another name")
@@ -78,7 +78,7 @@ def _fewer(draft: Draft, path: Path, step: CreatePartitions) -> Iterator[Found]:
 
 
 def _lifted(draft: Draft) -> frozenset[str]:
-    """The limits that it lifts; whoever gives up the controllers' majority has no ZooKeeper to think of."""
+    """Return the lifted limits; lifting the controllers' majority lifts ZooKeeper's, which KRaft does not have."""
     if draft.allow is None:
         return frozenset({*_LIMITS["hosts"], *_LIMITS["controllers"]})
     lifted = frozenset(draft.allow.reasons())
@@ -86,7 +86,7 @@ def _lifted(draft: Draft) -> frozenset[str]:
 
 
 def _at_once(entry: Entry) -> tuple[str, ...]:
-    """The targets whose nodes a step takes away all at the same time."""
+    """Return the targets whose nodes a step takes away at the same time."""
     if isinstance(entry.step, ServiceStep) and not isinstance(entry.step, Restart | Start):
         return entry.step.targets()
     if isinstance(entry.step, Between) and _EVERYONE in map(_rendered, entry.step.targets()):
@@ -109,7 +109,7 @@ def _contradictions(draft: Draft) -> Iterator[Found]:
 
 
 def _holds(entry: Entry) -> set[str]:
-    """What an entry changes, as far as its text alone tells."""
+    """Return the targets that an entry changes, as far as its text determines them."""
     step = entry.step
     if isinstance(step, ServiceStep | ProbeStep):
         return {told for text in step.targets() if (told := _rendered(text)) is not None}
@@ -120,12 +120,12 @@ def _holds(entry: Entry) -> set[str]:
 
 
 def _same(one: str, two: str) -> bool:
-    """Whether both name the same for sure: the same text, or one node and all of its kind."""
+    """Return True if both surely overlap: the same text, or one node and all nodes of its kind."""
     return one == two or _EVERY.get(one.partition("(")[0]) == two or _EVERY.get(two.partition("(")[0]) == one
 
 
 def _rendered(text: str) -> str | None:
-    """The one spelling of a target that is the same whenever it is asked; None if it is not, or is none."""
+    """Return the canonical spelling of a target that always resolves the same; None for any other or invalid text."""
     try:
         target = parse_target(text)
     except ExpressionError:

@@ -1,7 +1,7 @@
-"""Plain scalars by the rules of YAML 1.2's core schema, less what readers of YAML disagree about.
+"""Plain scalars by YAML 1.2's core schema, without the forms on which YAML readers disagree.
 
-``yes``, ``no``, ``on`` and ``off`` are words, ``22:30`` is text. What one reader takes for a number and another for
-text or for another number (``0644``, ``1_000``, ``0x1F``, ``.inf``) is refused: only its author knows what it means.
+``yes``, ``no``, ``on`` and ``off`` are words, ``22:30`` is text. Forms that readers interpret differently, as text or
+as different numbers (``0644``, ``1_000``, ``0x1F``, ``.inf``), are refused, because the intended value is ambiguous.
 Source: YAML 1.2.2, 10.3.2 Tag Resolution.
 """
 
@@ -21,7 +21,7 @@ _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": 
 
 
 def resolve(text: str) -> Value:
-    """The value of a plain (unquoted) scalar; raises ValueError with what to write where it is ambiguous."""
+    """Return the value of a plain (unquoted) scalar; raises ValueError with a remedy if it is ambiguous."""
     if text in _NULLS:
         return None
     if text in _BOOLEANS:

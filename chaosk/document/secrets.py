@@ -1,4 +1,4 @@
-"""Secrets written into a file: refused, because files are shared and plans are kept."""
+"""Secrets in plain text: refused, because files are shared and plans are kept."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from chaosk.document.nodes import Node, scalars
 from chaosk.document.parse import Found
 
 _SECRET = re.compile(r"(^|[._-])(password|secret|pem|passphrase|token)s?$", re.IGNORECASE)
-"""Settings of librdkafka (and of whoever names theirs alike) that hold a secret: ``sasl.password``, ``ssl.key.pem``."""
+"""Settings that hold a secret, in librdkafka's and similar naming: ``sasl.password``, ``ssl.key.pem``."""
 
 
 def plain_secrets(root: Node) -> Iterator[Found]:
-    """Every client or probe setting that holds a secret as text."""
+    """Yield each client or probe setting that holds a secret as text."""
     for path, node in scalars(root):
         in_settings = path[:1] in {("client",), ("probe_client",)} or (path[:1] == ("probes",) and "config" in path)
         if in_settings and _SECRET.search(str(path[-1])):

@@ -1,7 +1,7 @@
-"""The shape of a scenario as it is written: types made from the fields of every step, probe and metric there is.
+"""The written form of a scenario as types, made from the fields of all steps, probes and metrics.
 
-``chaosk.spec.scenario`` holds what the program works with; these types exist so that pydantic reports every mistake at
-the place where it was written, and so that the JSON Schema for editors is generated from the same fields.
+``chaosk.spec.scenario`` holds the types that the program works with. With the types here, pydantic reports every
+mistake at its place in the file, and the JSON Schema for editors is generated from the same fields.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from chaosk.spec.metrics import METRICS, WINDOWS, Metric
 from chaosk.spec.scenario import Entry, Scalar, Scenario, probes, steps
 
 _ENTRY, _BLOCK = "[entry]", "[repeat]"
-"""What an item of the timeline is meant as, in the paths of pydantic's errors: words that are nobody's keys."""
+"""Kinds of a timeline item, in the paths of pydantic's errors; no key has such a name."""
 
 
 class Variants(Model):
-    """What makes a file several scenarios."""
+    """The keys that make several scenarios of one file."""
 
     variants: Annotated[dict[Name, dict[Name, Scalar]], Field(min_length=1)] | None = None
-    """By name the variants of the experiment, each with the variables that have other values than their defaults."""
+    """The variants of the experiment by name, each with its own values of some variables."""
     matrix: Annotated[dict[Name, Annotated[tuple[Scalar, ...], Field(min_length=1)]], Field(min_length=1)] | None = None
-    """By variable several values; each combination of them is a variant."""
+    """Several values by variable; each combination of values is a variant."""
 
 
 @cache
 def scenario_shape() -> type[Model]:
-    """The type of a whole scenario file."""
+    """Return the type of a whole scenario file."""
     every = {**Scenario.model_fields, **Variants.model_fields}
     own: dict[str, Any] = {name: _field(info) for name, info in every.items()}
     item: Any = _item_shape(_entry_shape())
@@ -108,7 +108,7 @@ def _field(info: FieldInfo) -> tuple[Any, FieldInfo]:
 
 
 def _optional(kind: type[Model]) -> tuple[Any, Any]:
-    """A key that may be left out, but not be empty."""
+    """Return an optional key that must not be empty."""
     return kind, Field(default=None, description=summary(kind))
 
 
@@ -117,7 +117,7 @@ def _bounds(metric: Metric) -> Any:  # noqa: ANN401 - an annotation
 
 
 def bounds_schema(metric: Metric) -> dict[str, Any]:
-    """The JSON Schema of all the spellings of bounds on ``metric``."""
+    """Return the JSON Schema of all spellings of bounds on ``metric``."""
     figure: dict[str, Any] = {
         "s": {"type": "string", "pattern": r"^[0-9.]+(ms|s|m|h)$", "examples": ["20s"]},
         "records/s": {"type": "string", "pattern": r"^[0-9.]+/(s|m)$", "examples": ["450/s"]},
@@ -137,7 +137,7 @@ def bounds_schema(metric: Metric) -> dict[str, Any]:
 
 @cache
 def inventory_shape() -> type[Model]:
-    """The type of an inventory file."""
+    """Return the type of an inventory file."""
     own = {"stop_conditions": _stop_conditions()}
     shape: type[Model] = create_model("Inventory", __base__=Inventory, __doc__=Inventory.__doc__, **own)
     return shape
@@ -145,6 +145,6 @@ def inventory_shape() -> type[Model]:
 
 @cache
 def lab_shape() -> type[Model]:
-    """The type of a lab file: an inventory whose one key is ``lab``."""
+    """Return the type of a lab file: an inventory with the single key ``lab``."""
     shape: type[Model] = create_model("Lab", __base__=Model, __doc__=summary(LabLayout), lab=(LabLayout, ...))
     return shape

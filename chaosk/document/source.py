@@ -1,4 +1,4 @@
-"""A file's bytes as text that can be trusted to look like what it is: size, encoding, invisible characters."""
+"""A file's bytes as text that contains only what it shows: size, encoding, invisible characters."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import unicodedata
 from chaosk.document.nodes import Place
 
 LARGEST = 1024 * 1024
-"""Bytes of a file; nothing that a person writes is larger."""
+"""Bytes of a file, more than any file written by hand has."""
 
 _INVISIBLE = {0x200B, 0x2060, 0xFEFF, 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
-"""Zero-width and bidirectional controls: a reader sees another text than the program."""
+"""Zero-width and bidirectional controls, which make a text look different from what the program reads."""
 
 
-class Unreadable(Exception):  # noqa: N818 - says what the text is
-    """The text cannot be read on from here."""
+class Unreadable(Exception):  # noqa: N818 - describes the text
+    """The text cannot be read beyond this place."""
 
     def __init__(self, place: Place, what: str) -> None:
-        """``what`` is what is wrong there, and what to write."""
+        """``what`` is the mistake and its remedy."""
         super().__init__(what)
         self.place = place
         self.what = what
 
 
 def decode(data: bytes) -> str:
-    """The text of a file; raises Unreadable where it is too large, not UTF-8, or holds what nobody can see."""
+    """Return the text of a file; raises Unreadable if it is too large, not UTF-8, or has invisible characters."""
     if len(data) > LARGEST:
         raise Unreadable(Place(1, 1), f"the file has {len(data)} bytes; split it, {LARGEST} (1 MiB) is the most")
     if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
@@ -44,7 +44,7 @@ def decode(data: bytes) -> str:
 
 
 def hidden(sign: str) -> bool:
-    """Whether a character is a control, a line separator, or one of the invisible ones that mislead."""
+    """Return True if a character is a control, a line separator, or a misleading invisible one."""
     return (
         unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp")
         or ord(sign) in _INVISIBLE
@@ -53,7 +53,7 @@ def hidden(sign: str) -> bool:
 
 
 def name(sign: str) -> str:
-    """A character's code point with its Unicode name, if it has one."""
+    """Return a character's code point with its Unicode name, if it has one."""
     return f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".strip()
 
 

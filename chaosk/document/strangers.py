@@ -1,4 +1,4 @@
-"""Files of other tools that are taken for a scenario or an inventory: what each is, and what to write."""
+"""Files of other tools that are mistaken for a scenario or an inventory, with the file to write instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INVENTORY = "copy inventory/vms-example.yaml, and write hosts and brokers down 
 
 
 def stranger(data: bytes, root: Node | None) -> Found | None:
-    """What a file is that belongs to another tool; None for one of chaosk's, and for one that nobody knows."""
+    """Return a complaint about a file of another tool; None for chaosk's own files and for unknown ones."""
     what = _of_text(data) if not isinstance(root, Mapping) else None
     what = what or (_of_keys(root) if root is not None else None)
     return None if what is None else (Place(1, 1), (), what)

@@ -1,4 +1,4 @@
-"""PyYAML's syntax errors in our own words: what is wrong there, and what to write."""
+"""PyYAML's syntax errors in chaosk's own words: the mistake and its remedy."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SAID = {
     "undefined tag handle": "tags (!…) are not read; remove it",
     "block sequence entries are not allowed": "a dash where no list can be; put the list on a line of its own",
 }
-"""By a part of what libyaml says."""
+"""Our messages by a part of libyaml's."""
 
 
 def explained(error: yaml.YAMLError) -> tuple[Place, str]:
-    """Where reading stopped, and why."""
+    """Return the place where reading stopped, and the reason."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
     said = str(getattr(error, "problem", None) or "it cannot be read")

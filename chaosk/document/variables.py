@@ -1,4 +1,4 @@
-"""``${name}`` in values: replaced in the nodes, after YAML was read, so a value can never become structure."""
+"""``${name}`` in values: replaced in the nodes, after YAML was read, so that a value can never become structure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from chaosk.document.scalars import resolve
 _USE = re.compile(r"\$(\$?)\{([^}]*)\}")
 BLOCK = "variables"
 LONGEST = 200
-"""Characters of a variable's value: it is inserted many times."""
+"""Characters of a variable's value; it is inserted many times."""
 MOST_USES = 20
 """Variables in one value."""
 
 
 def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]]:
-    """The document with its variables replaced: their defaults, overridden by ``sets``; and what is wrong with them.
+    """Replace a document's variables by their defaults or ``sets``, and return it with the mistakes in its variables.
 
-    A value that is nothing but ``${name}`` takes the kind of the variable; inside longer text the variable's text is
+    A value that consists only of ``${name}`` takes the type of the variable. In longer text the variable's text is
     inserted. ``$${name}`` stands for the text ``${name}`` itself.
     """
     if not isinstance(root, Mapping):
@@ -41,7 +41,7 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
             found += [(node.place, (key, *path), what) for path, node in scalars(value) for what in _wrong(node, known)]
             used |= {name for _, node in scalars(value) for name in _names(node)}
             replaced[key] = _replace(value, values)
-    if used <= known.values.keys():  # else one of the unknown names may be meant for it
+    if used <= known.values.keys():  # otherwise one of the unknown names may be meant for it
         found += [
             (place, (BLOCK, name), f"{name!r} is never used; write ${{{name}}} somewhere, or remove it")
             for name, place in known.keys.items()
@@ -51,7 +51,7 @@ def substitute(root: Node, sets: MappingOf[str, str]) -> tuple[Node, list[Found]
 
 
 def defaults(root: Node) -> Iterator[Found]:
-    """What is wrong with the defaults of a document's variables, be they used or not."""
+    """Yield the mistakes in the defaults of a document's variables, used or not."""
     known = declared(root) if isinstance(root, Mapping) else Mapping(root.place, {})
     for name, value in known.values.items():
         if what := unfit(value):
@@ -59,18 +59,18 @@ def defaults(root: Node) -> Iterator[Found]:
 
 
 def uses(root: Node, names: Collection[str]) -> list[Path]:
-    """The paths of the values that use one of the variables ``names``."""
+    """Return the paths of the values that use one of the variables ``names``."""
     return [path for path, node in scalars(root) if any(name in names for name in _names(node))]
 
 
 def declared(root: Mapping) -> Mapping:
-    """The variables of a document by name, with their defaults."""
+    """Return the variables of a document by name, with their defaults."""
     block = root.values.get(BLOCK)
     return block if isinstance(block, Mapping) else Mapping(root.place, {})
 
 
 def unfit(value: Node) -> str | None:
-    """Why a value is none for a variable, if it is none."""
+    """Return the reason why a value cannot be a variable's; None if it can."""
     if not isinstance(value, Scalar):
         return "a variable is a single value; write a word or a number"
     if len(value.text) > LONGEST:
@@ -79,7 +79,7 @@ def unfit(value: Node) -> str | None:
 
 
 def undeclared(name: str, known: Mapping) -> str | None:
-    """That there is no variable of that name, and what to write, if there is none."""
+    """Return the complaint about an undeclared variable; None if it is declared."""
     if name in known.values:
         return None
     advice = instead(name, known.values) if known.values else f"declare it: variables: {{{name}: its default}}"

@@ -1,6 +1,6 @@
-"""``variants:`` and ``matrix:`` of a scenario's file: one experiment several times, with other values of its variables.
+"""``variants:`` and ``matrix:`` of a scenario file: the same experiment with other values of its variables.
 
-A variant gives some variables values of its own; a matrix stands for a variant of each combination of its values.
+A variant sets its own values of some variables; a matrix defines one variant for each combination of its values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chaosk.document.variables import declared, undeclared, unfit
 VARIANTS, MATRIX = "variants", "matrix"
 BLOCKS = (VARIANTS, MATRIX)
 MOST = 50
-"""Variants of one file: each is a run of minutes."""
+"""Variants of one file; each is a run of minutes."""
 _TOLD, _LONGEST = 5, 60
 """Names of variants in one message, and characters of each."""
 
@@ -28,14 +28,14 @@ class Variant:
     """One experiment of a file."""
 
     name: str = ""
-    """Empty where the file has no variants."""
+    """Empty if the file has no variants."""
     values: MappingOf[str, Scalar] = field(default_factory=dict)
-    """Of the variables that it sets."""
+    """Values of the variables that it sets."""
 
     def alone(self, root: Node) -> Node:
-        """The document as it would be written for this experiment alone: its values as defaults, its name in the name.
+        """Return the document of this variant alone: its values as defaults, its name appended to the scenario's name.
 
-        The name tells folders, reports, baselines and histories apart.
+        The name distinguishes folders, reports, baselines and histories.
         """
         if not isinstance(root, Mapping):
             return root
@@ -49,22 +49,22 @@ class Variant:
         return replace(root, values=rest)
 
     def does(self, known: Mapping) -> frozenset[tuple[object, ...]]:
-        """The values of all variables with it: what two variants that do the same have in common."""
+        """Return the values of all variables, which are equal for two variants that do the same."""
         values = {name: each for name, each in {**known.values, **self.values}.items() if isinstance(each, Scalar)}
         return frozenset((name, type(each.value), each.value) for name, each in values.items())
 
 
 def varying(root: Node) -> Node:
-    """What of a document tells of variants."""
+    """Return the part of a document that defines variants."""
     if not isinstance(root, Mapping):
         return Mapping(root.place, {})
     return replace(root, values={key: each for key, each in root.values.items() if key in BLOCKS})
 
 
 def variants(root: Node) -> tuple[tuple[Variant, ...], list[Found]]:
-    """A file's variants in order, as far as they can be read, and what is wrong with them besides their shape.
+    """Return a file's variants in order, as far as they can be read, and their mistakes except those of shape.
 
-    None if it has none, or too many.
+    There are no variants if the file has none, or too many.
     """
     if not isinstance(root, Mapping) or not (keys := [key for key in BLOCKS if key in root.values]):
         return (), []
@@ -84,7 +84,7 @@ def variants(root: Node) -> tuple[tuple[Variant, ...], list[Found]]:
 
 
 def clashes(root: Node, every: Iterable[Variant], sets: MappingOf[str, str]) -> Iterator[Found]:
-    """Variants, right by themselves, that do the same or have one name; and ``sets`` of what they differ in."""
+    """Yield valid variants that do the same or share a name, and ``sets`` of a variable in which they differ."""
     known = declared(root) if isinstance(root, Mapping) else Mapping(root.place, {})
     names: set[str] = set()
     does: dict[object, str] = {}
@@ -102,7 +102,7 @@ def clashes(root: Node, every: Iterable[Variant], sets: MappingOf[str, str]) -> 
 
 
 def once(found: Iterable[tuple[Variant, Iterable[Found]]]) -> list[Found]:
-    """What is wrong with each variant, every mistake once: with the variants' names where not all of them have it."""
+    """Return the mistakes of all variants, each once, with the variants' names unless all of them have it."""
     by: dict[Found, list[str]] = {}
     several = list(found)
     for variant, each in several:
@@ -115,7 +115,7 @@ def once(found: Iterable[tuple[Variant, Iterable[Found]]]) -> list[Found]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names of variants in quotes; of many the first, of long ones the beginning."""
+    """List names of variants in quotes; only the first of many, and the beginning of long ones."""
     every = [f"`{name if len(name) <= _LONGEST else name[:_LONGEST] + '…'}`" for name in names]
     return ", ".join(every[:_TOLD]) + (f" and {len(every) - _TOLD} more" if len(every) > _TOLD else "")
 
@@ -125,7 +125,7 @@ def _plural(names: list[str]) -> str:
 
 
 def _where(root: Node, one: Variant) -> tuple[Place, Path]:
-    """Where a variant is written: by its name, or as a part of the matrix."""
+    """Return the place of a variant: at its name, or in the matrix."""
     for path in ((VARIANTS, one.name), (VARIANTS,), (MATRIX,)):
         parent = descend(root, path[:-1])
         if isinstance(parent, Mapping) and path[-1] in parent.keys:
@@ -154,7 +154,7 @@ def _fit(values: Iterable[tuple[str, Node]], known: Mapping) -> dict[str, Scalar
 
 
 def _unfit(key: str, block: Mapping, known: Mapping) -> Iterator[Found]:
-    """What is wrong with the variables that are set, and with their values, one by one."""
+    """Yield the mistakes in the variables that are set, and in their values, one by one."""
     for path, place, values in _settings(key, block):
         if what := undeclared(str(path[-1]), known):
             yield place, path, what
@@ -169,7 +169,7 @@ def _unfit(key: str, block: Mapping, known: Mapping) -> Iterator[Found]:
 
 
 def _settings(key: str, block: Mapping) -> Iterator[tuple[Path, Place, list[tuple[Path, Scalar]]]]:
-    """Where a variable is set, and to which values, each with its path."""
+    """Yield each path and place at which a variable is set, with its values and their paths."""
     for name, each in block.values.items():
         if key == MATRIX and isinstance(each, Sequence):
             items = [((key, name, number), item) for number, item in enumerate(each.items)]

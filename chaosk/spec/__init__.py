@@ -1,1 +1,1 @@
-"""What users write, as typed values: scenarios, inventories, expectations, expressions; and what plugins implement."""
+"""User input as typed values: scenarios, inventories, expectations, expressions; and the contracts of plugins."""

@@ -1,4 +1,4 @@
-"""When another entry of the timeline got somewhere: what entries and probes wait for."""
+"""References to the progress of another timeline entry, for the triggers of entries and probes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from chaosk.spec.fields import Name
 
 
 class After(Model):
-    """The trigger ``after``: another entry got somewhere, plus a delay."""
+    """The trigger ``after``: another entry reached a state, plus a delay."""
 
     entry: Name
     is_: Annotated[Literal["applied", "healed", "done"], Field(alias="is")] = "done"
-    """``applied`` (its effect is verified), ``healed`` (its undo is), ``done`` (whichever ends it)."""
+    """``applied`` (its effect is verified), ``healed`` (its undo is verified), ``done`` (the entry has ended)."""
     delay: Duration = 0.0
 
     @model_validator(mode="before")

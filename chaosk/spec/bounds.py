@@ -1,4 +1,4 @@
-"""Bounds on figures as a scenario writes them: their ends, their window, whose figures, and what a miss comes to."""
+"""Bounds on figures as a scenario writes them: ends, window, subjects, and the effect of a missed bound."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.core.suggest import instead
 from chaosk.spec.metrics import Metric
 
 BOUND_KEYS = ("min", "max", "during", "of", "or")
-"""The keys of a bound; a mapping with others is by subject."""
+"""The keys of a bound; a mapping with other keys maps subjects to bounds."""
 _MISSED = (None, "inconclusive")
 
 Loc = tuple[int | str, ...]
@@ -21,20 +21,20 @@ Subjects = dict[str, tuple["Bound", ...]]
 
 
 class Bound(Model):
-    """A bound on one figure, in the unit of its metric (``chaosk.spec.metrics``); at least one end is given."""
+    """A bound on one figure, in the unit of its metric (``chaosk.spec.metrics``); it has at least one end."""
 
     min: float | None = None
     max: float | None = None
     during: str = "run"
-    """Over what: ``run``, ``baseline``, ``after_heal``, or the name of a timeline entry."""
+    """The window: ``run``, ``baseline``, ``after_heal``, or the name of a timeline entry."""
     of: tuple[str, ...] = ()
-    """Whose figures together; empty: of the one that it stands under, or of all."""
+    """Subjects whose figures are combined; empty: the subject that it is listed under, or all."""
     or_: Annotated[Literal["inconclusive"] | None, Field(alias="or")] = None
-    """What the run is where the bound is missed, other than degraded: it did not show what it was to show."""
+    """Verdict of the run if the bound is missed, instead of degraded: the run did not show what it was made for."""
 
 
 def parse_bounds(metric: Metric, value: object) -> Subjects:
-    """By subject (empty: the whole run) the bounds that ``value`` sets, in any of their spellings.
+    """Parse ``value`` into the bounds by subject (empty: the whole run), from any spelling.
 
     ``20s`` | ``{min: 1s, max: 20s, during: kill}`` | a list of these | ``{writer: any of these}``; without a subject
     also ``{of: [writer, second], min: 1000}``. Raises pydantic's ValidationError with one located error for each
@@ -102,7 +102,7 @@ def _mapping(metric: Metric, value: Mapping[str, object], loc: Loc, errors: list
 
 
 def _several_subjects(metric: Metric, value: object, loc: Loc, errors: list[InitErrorDetails]) -> tuple[str, ...]:
-    """The names in ``of``; where the bound stands under one already there can be no more."""
+    """Return the names in ``of``, which is refused in a bound that is listed under a subject already."""
     place = (*loc, "of")
     if any(isinstance(part, str) for part in loc):
         errors.append(
@@ -130,7 +130,7 @@ def _error(loc: Loc, value: object, says: str) -> InitErrorDetails:
 
 
 def spell_bounds(metric: Metric, subjects: Subjects) -> Any:  # noqa: ANN401 - any of the spellings
-    """The bounds in the spelling that :func:`parse_bounds` reads back."""
+    """Spell bounds so that :func:`parse_bounds` reads them back."""
     spelled = {name: [_spell_bound(metric, bound) for bound in bounds] for name, bounds in subjects.items()}
     return spelled[""] if list(spelled) == [""] else spelled
 

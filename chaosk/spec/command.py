@@ -1,4 +1,4 @@
-"""What is to run on a host, and what came back: values, nothing that connects."""
+"""A command for a host and its result: values that connect to nothing."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from chaosk.core.printable import printable
 _LONGEST = 160
 """Characters of a command in a message."""
 _LAST = 300
-"""Characters of an answer in a message."""
+"""Characters of output in a message."""
 
 
 class Command(Model):
-    """One program run on one host. ``argv`` is never read by a shell: quoting happens once, in the transport."""
+    """One program run on one host. No shell reads ``argv``: quoting happens once, in the transport."""
 
     host: str
-    """The inventory's name of the host."""
+    """The host's name in the inventory."""
     argv: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     sudo: bool = False
     """Run it as root."""
     stdin: str | None = None
     alone: bool = False
-    """Whether it gets a session of its own in any case: what it leaves behind may go on writing, or the session's start
-    is what is asked about."""
+    """Run it in its own session: its background processes may go on writing, or the session's start is what is
+    measured."""
     timeout: float = 10.0
     """Seconds until the command counts as hung; the host ends it then, so that it cannot take effect later."""
     repeatable: bool = False
-    """Whether doing it twice is the same as doing it once: then it is sent again when the connection breaks."""
+    """Idempotent: the command is sent again if the connection breaks."""
 
     @property
     def brief(self) -> str:
-        """Its words on one line, for messages and logs: no script's text, and nothing that comes by standard input."""
+        """The words on one line for messages and logs, without script texts and standard input."""
         words = ["…" if "\n" in word else word for word in self.argv]
         line = " ".join(" ".join(words).split())
         return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 class Result(Model):
-    """What a command did, with its times on the host and here."""
+    """A command's result, with its times on the host and on this machine."""
 
     command: Command
     exit_status: int
     stdout: str
     stderr: str
     sent: int
-    """When the request left, nanoseconds of this machine's monotonic clock."""
+    """Departure of the request, nanoseconds of this machine's monotonic clock."""
     received: int
-    """When the answer was here, same clock."""
+    """Arrival of the answer, same clock."""
     host_started: int
-    """When it started, nanoseconds of the host's wall clock."""
+    """Start of the command, nanoseconds of the host's wall clock."""
     host_ended: int
-    """When it ended, same clock."""
+    """End of the command, same clock."""
 
     @property
     def ok(self) -> bool:
-        """Whether it ended with status 0."""
+        """True if the exit status is 0."""
         return self.exit_status == 0
 
     @property
     def said(self) -> str:
-        """The last of its errors, or else of its answer, on one line, for messages; its status if it said nothing."""
+        """End of its standard error, or else of its output, on one line, for messages; its status if both are empty."""
         return printable((self.stderr.strip() or self.stdout.strip())[-_LAST:]) or f"status {self.exit_status}"

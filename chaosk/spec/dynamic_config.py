@@ -1,4 +1,4 @@
-"""What steps may change of brokers and clients while they run."""
+"""Settings and limits that steps may change on running brokers and clients."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BrokerSetting = Literal[
     "num.replica.fetchers",
     "replica.alter.log.dirs.io.max.bytes.per.second",
 ]
-"""Dynamic settings of a broker that are whole numbers, lose nobody's records, and keep nobody out.
+"""Dynamic broker settings that are whole numbers, lose no records, and lock out no client.
 
-Not among them: retention, cleaning, unclean elections and in-sync replicas by default, which would be those of
-everybody's topics; listeners and their secrets; how many connections there may be, without one of which nobody could
-undo it.
+Excluded are retention, cleaning, and the defaults of unclean elections and in-sync replicas, because they affect the
+topics of others. Listeners and their secrets, and connection limits, are excluded as well, because a wrong value would
+prevent the undo.
 """
 
 Limit = Literal["consumer_byte_rate", "producer_byte_rate", "request_percentage"]
-"""What a quota limits."""
+"""The resource that a quota limits."""

@@ -1,4 +1,4 @@
-"""What has settings of its own: a topic, a broker, clients that a quota is for, what rights are about."""
+"""Entities with settings of their own: topics, brokers, clients under a quota, resources with rights."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Literal
 from chaosk.core.model import Model
 
 Resource = Literal["topic", "group", "transactional_id"]
-"""What clients may have rights to."""
+"""Kinds of resources to which clients can have rights."""
 
 
 class Entity(Model):
-    """A topic, a broker, or the clients of a user, of a ``client.id``, or of both together; rights; a certificate.
+    """A topic, a broker, the clients of a user, of a ``client.id``, or of both together, rights, or a certificate.
 
-    The settings of ``acls`` are the ACLs of a resource, those of ``rights`` what the probes may do to it, those of a
-    ``certificate`` what it says.
+    The settings of ``acls`` are the ACLs of a resource, those of ``rights`` are the probes' rights to it, and those of
+    a ``certificate`` are its contents.
     """
 
     kind: Literal["topic", "broker", "clients", "acls", "rights", "certificate"]
     name: str = ""
-    """The topic, the broker's id, or the resource that rights are about."""
+    """The topic, the broker's id, or the resource of the rights."""
     resource: Resource | None = None
-    """Of rights, what kind of resource it is."""
+    """The kind of resource, for rights."""
     listener: str | None = None
-    """Of a certificate, the listener of the broker ``name`` that shows it."""
+    """The listener of the broker ``name`` that presents the certificate."""
     user: str | None = None
     client: str | None = None
 
@@ -40,11 +40,11 @@ class Entity(Model):
 
 
 class Settings(Model):
-    """Settings that something has, or is to have."""
+    """Actual or desired settings of an entity."""
 
     of: Entity
     values: dict[str, str | None]
-    """By name; None for one that is not set there, so that a default is in force."""
+    """By name; None for a setting that is not set there, so that a default is in force."""
 
     def __str__(self) -> str:
         told = (f"{name}={value}" if value is not None else f"no {name}" for name, value in self.values.items())
@@ -52,23 +52,23 @@ class Settings(Model):
 
 
 class Acl(Model):
-    """A right that somebody has or must not have, from whichever host: one ACL without the resource."""
+    """A granted or denied right, from any host: one ACL without its resource."""
 
     permission: Literal["allow", "deny"]
     principal: str
-    """Whose, like ``User:ann``."""
+    """The principal, like ``User:ann``."""
     operation: str
-    """What may be done or not: ``read``, ``write``, ``describe``; ``all`` for everything."""
+    """The operation: ``read``, ``write``, ``describe``; ``all`` for all of them."""
 
     def __str__(self) -> str:
         return f"{self.permission} {self.operation} {self.principal}"
 
 
 def number(value: float) -> str:
-    """A number as it is written in settings, the same whoever tells it: ``1024``, ``12.5``."""
+    """Spell a number as settings do, always the same: ``1024``, ``12.5``."""
     return f"{value:.15g}"
 
 
 def spelled(value: object) -> str:
-    """A value of a document as Kafka writes it."""
+    """Spell a value of a document as Kafka does."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,7 +1,7 @@
-"""What a scenario expects: bounds on measured figures, and predictions of what will be found.
+"""Expectations of a scenario: bounds on measured figures, and predictions of findings.
 
-What is read here is wider than what a scenario may say: plans of runs that are judged again hold predictions that
-``chaosk validate`` refuses today. They excuse nothing.
+More is accepted here than in a scenario: plans of older runs that are judged again contain predictions that ``chaosk
+validate`` refuses today. Those excuse nothing.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from chaosk.spec.metrics import METRICS
 
 _WORDS = {"fail": Outcome.VIOLATION, **{outcome.value: outcome for outcome in Outcome}}
 PREDICTABLE = sorted(word for word, outcome in _WORDS.items() if outcome is not Outcome.INCONCLUSIVE)
-"""The words that a scenario may predict a verdict by: that evidence will be missing is nothing to be tested."""
+"""Verdicts that a scenario may predict; missing evidence cannot be tested."""
 
 
 def parse_verdict(word: object) -> Outcome:
-    """The outcome that a word predicts; ``fail`` means a violation. Raises ValueError."""
+    """Return the outcome that a word predicts; ``fail`` means a violation. Raises ValueError."""
     if isinstance(word, str) and word in _WORDS:
         return _WORDS[word]
     raise ValueError(f"{word!r} is no verdict; {instead(str(word), _WORDS)}")
 
 
 class Expect(Model):
-    """Objectives and predictions. Every invariant is checked whether or not it is named here."""
+    """Objectives and predictions. Every invariant is checked, whether it is named here or not."""
 
     verdict: Annotated[Outcome, BeforeValidator(parse_verdict), WithJsonSchema({"enum": PREDICTABLE})] | None = None
-    """What the scenario predicts will be found: ``pass``, ``degraded``, ``violation`` (or ``fail``).
+    """The predicted verdict: ``pass``, ``degraded``, ``violation`` (or ``fail``).
 
-    A violation is named by ``rules`` or by a count of what goes wrong, from below.
+    A violation is named by ``rules``, or by a lower bound on a count of errors.
     """
     rules: ExpectedRules | None = None
-    """The rules that a predicted violation breaks, and whose: ``[B3]``, ``{B3: [readers]}``, ``{must: .., may: ..}``.
+    """Rules that a predicted violation breaks, with subjects: ``[B3]``, ``{B3: [readers]}``, ``{must: .., may: ..}``.
 
-    None but these may be broken.
+    No other rule may be broken.
     """
     errors: dict[str, ExpectedErrors] = Field(default_factory=dict)
-    """By probe the errors that its clients meet: those that they must and may, and no other."""
+    """By probe the errors that its clients meet: those that they must and may meet, and no other."""
     bounds: dict[str, Subjects] = Field(default_factory=dict)
-    """By metric, by subject (empty for the whole run), the bounds."""
+    """The bounds by metric, then by subject (empty for the whole run)."""
 
     @property
     def objectives(self) -> dict[str, Subjects]:
-        """The bounds, and what ``errors`` comes to: none that is unexpected, none that is missing."""
+        """The bounds, including those implied by ``errors``: no unexpected and no missing errors."""
         none = (Bound(max=0.0),)
         found = dict(self.bounds)
         for metric in ("unexpected_errors", "missing_errors") if self.errors else ():
@@ -61,7 +61,7 @@ class Expect(Model):
 
     @property
     def compares_replicas(self) -> bool:
-        """Whether every replica is to be asked for all that it holds: it takes time, so a bound on it has to ask."""
+        """True if every replica must be read in full and compared; it takes time, so only a bound on it requests it."""
         return "differing_replicas" in self.bounds
 
     @model_validator(mode="before")

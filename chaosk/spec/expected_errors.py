@@ -1,4 +1,4 @@
-"""Which errors a probe's clients are expected to meet: these and no other."""
+"""Errors that a probe's clients are expected to meet, exclusively."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pydantic_core import PydanticCustomError
 from chaosk.core.model import Model
 
 ErrorName = Annotated[str, StringConstraints(pattern=r"^_?[A-Z][A-Z0-9_]{0,80}$")]
-"""librdkafka's name of an error, like ``NOT_LEADER_FOR_PARTITION``, or of its own, like ``_TRANSPORT``."""
+"""librdkafka's name of an error: a broker's, like ``NOT_LEADER_FOR_PARTITION``, or its own, like ``_TRANSPORT``."""
 Names = Annotated[tuple[ErrorName, ...], Field(strict=False)]
 
 KNOWN = frozenset(name for name in dir(KafkaError) if name.isupper())
-"""Every name that this librdkafka has."""
+"""All error names of this librdkafka."""
 
 
 class ExpectedErrors(Model):
-    """The only errors that a probe's clients are to meet; names are librdkafka's, like ``NOT_LEADER_FOR_PARTITION``."""
+    """The only errors that a probe's clients may meet, by librdkafka's names, like ``NOT_LEADER_FOR_PARTITION``."""
 
     must: Names = ()
-    """Errors that have to come, each at least once."""
+    """Errors that must occur, each at least once."""
     may: Names = ()
-    """Errors that may come besides."""
+    """Further errors that may occur."""
 
     @property
     def known(self) -> frozenset[str]:
-        """All that are expected."""
+        """All expected errors."""
         return frozenset((*self.must, *self.may))
 
     @model_validator(mode="after")

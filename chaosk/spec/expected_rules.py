@@ -1,4 +1,4 @@
-"""Which rules a predicted violation breaks, and whose findings of them are predicted."""
+"""The rules that a predicted violation breaks, and the subjects of their findings."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from chaosk.core.model import Model
 
 ANYBODY = "all"
-"""In place of a rule's subjects: whoever they are."""
+"""In place of a rule's subjects: any subject."""
 _SAMPLE = "write rules: [B3], or rules: {B3: [readers]}"
 
 
 def parse_rules(value: object) -> object:
-    """By rule whose findings are meant (empty: anybody's), from ``[B3, A5]`` or ``{B3: [readers], A5: all}``."""
+    """Map rules to the subjects of their findings (empty: any), from ``[B3, A5]`` or ``{B3: [readers], A5: all}``."""
     if isinstance(value, list | tuple):
         if not all(isinstance(rule, str) for rule in value) or len(set(value)) < len(value):
             raise ValueError("must name rules, each once; write a list like [B3, A5]")
         return dict.fromkeys(value, ())
     if not isinstance(value, Mapping):
         msg = f"must be a list of rules, or whose by rule; {_SAMPLE}"
-        raise ValueError(msg)  # noqa: TRY004 - pydantic tells ValueErrors only
+        raise ValueError(msg)  # noqa: TRY004 - pydantic reports only ValueErrors
     if nobody := next((rule for rule, whose in value.items() if whose in ([], None)), None):
         raise ValueError(f"{nobody} of nobody; write {nobody}: [readers], or {nobody}: {ANYBODY}")
     return {rule: () if whose == ANYBODY else whose for rule, whose in value.items()}
@@ -35,16 +35,16 @@ Rules = Annotated[dict[RuleId, Whose], BeforeValidator(parse_rules)]
 
 
 class ExpectedRules(Model):
-    """The only rules that a predicted violation may break, and whose findings of them are predicted."""
+    """The only rules that a predicted violation may break, and the subjects of its findings."""
 
     must: Rules = Field(default_factory=dict)
-    """Rules that have to be broken, each at least once."""
+    """Rules that must be broken, each at least once."""
     may: Rules = Field(default_factory=dict)
-    """Rules that may be broken besides."""
+    """Further rules that may be broken."""
 
     @property
     def every(self) -> tuple[tuple[str, frozenset[str], bool], ...]:
-        """Each rule, whose, and whether it has to be broken."""
+        """Each rule with its subjects, and True if it must be broken."""
         return tuple(
             (rule, frozenset(whose), rules is self.must)
             for rules in (self.must, self.may)

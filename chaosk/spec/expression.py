@@ -9,10 +9,10 @@ Grammar::
     name       = a letter, then letters, digits and _
     argument   = a word of letters, digits, . _ and -, or an expression
 
-The names are those of the files in ``chaosk.cluster.targets`` and ``chaosk.cluster.conditions``; the arguments are the
-fields of the class there, in order. If the last field is a tuple, it takes all the arguments that are left. An argument
-that is an expression stays text: whoever owns the field parses it when it is needed. Inside a target there are targets,
-inside a condition conditions: ``all(isr_full(orders), not(broker_up(2)))``.
+Names are those of the files in ``chaosk.cluster.targets`` and ``chaosk.cluster.conditions``; arguments are the fields
+of the class there, in order. A tuple as the last field takes all remaining arguments. A nested expression stays text,
+and the owner of the field parses it when it is needed. Targets contain only targets, conditions only conditions:
+``all(isr_full(orders), not(broker_up(2)))``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chaosk.spec.contracts.target import NodeKind, Target
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
 _LONGEST = 1000
-"""Characters of an expression; more is a mistake."""
+"""Characters of an expression."""
 _DEEPEST = 8
 """Levels of nested expressions."""
 
@@ -42,10 +42,10 @@ T = TypeVar("T", Target, Condition)
 
 
 class ExpressionError(UsageError):
-    """An expression that says nothing; ``column`` counts its characters from 1."""
+    """An invalid expression; ``column`` counts its characters from 1."""
 
     def __init__(self, text: str, column: int, what: str) -> None:
-        """``what`` is what is wrong there, and what to write."""
+        """``what`` is the mistake and its remedy."""
         super().__init__(f"{text[:80]!r}, column {column}: {what}")
         self.column = column
         self.what = what
@@ -58,39 +58,39 @@ class _Part:
 
 
 def targets() -> dict[str, type[Target]]:
-    """Every kind of target by the name it is written with."""
+    """Return every kind of target by its written name."""
     return plugins.discover("chaosk.cluster.targets", Target)
 
 
 def conditions() -> dict[str, type[Condition]]:
-    """Every kind of condition by the name it is written with."""
+    """Return every kind of condition by its written name."""
     return plugins.discover("chaosk.cluster.conditions", Condition)
 
 
 def parse_target(text: str) -> Target:
-    """The target that ``text`` names, and inside it only targets. Raises ExpressionError."""
+    """Parse a target expression, which may contain only targets. Raises ExpressionError."""
     return _parse(text, targets(), "target")
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that ``text`` names, and inside it only conditions. Raises ExpressionError."""
+    """Parse a condition expression, which may contain only conditions. Raises ExpressionError."""
     return _parse(text, conditions(), "condition")
 
 
 def inside(value: Target | Condition) -> dict[str, Target | Condition]:
-    """By their texts the targets among a target's arguments, or the conditions among a condition's."""
+    """Map texts to the nested targets of a target, or to the nested conditions of a condition."""
     parse: Callable[[str], Target | Condition] = parse_target if isinstance(value, Target) else parse_condition
     return {text: parse(text) for text in value.nested()}
 
 
 def kinds(target: Target) -> frozenset[NodeKind]:
-    """The kinds of nodes that a target can name; none where nobody knows."""
+    """Return the kinds of nodes that a target can name; empty if unknown."""
     inner = [kinds(each) for each in inside(target).values() if isinstance(each, Target)]
     return target.kinds or (frozenset[NodeKind]().union(*inner) if all(inner) else frozenset())
 
 
 def render(value: Target | Condition) -> str:
-    """The one spelling of a target or condition; parsing it gives the same value again."""
+    """Return the canonical spelling of a target or condition; parsing it gives the same value."""
     name = type(value).__module__.rpartition(".")[2]
     given = [(field, getattr(value, field)) for field in type(value).model_fields]
     while given and given[-1][1] == type(value).model_fields[given[-1][0]].get_default(call_default_factory=True):
@@ -193,7 +193,7 @@ def _explained(text: str, kind: type[Target | Condition], arguments: list[_Part]
 
 
 def _check_nested(text: str, nested: str, column: int, known: Mapping[str, type[T]], noun: str) -> None:
-    """Parse an expression inside another one; an error's column is moved to where it stands in the whole."""
+    """Parse a nested expression; an error's column is shifted to its position in the whole."""
     try:
         _parse(nested, known, noun)
     except ExpressionError as error:

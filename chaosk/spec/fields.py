@@ -1,4 +1,4 @@
-"""What the fields of an inventory hold: names, ports, addresses, paths, ids."""
+"""Field types of an inventory: names, ports, addresses, paths, ids."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def _ip(value: object) -> object:
 
 
 Ip = Annotated[str, BeforeValidator(_ip), WithJsonSchema({"type": "string", "pattern": r"^[0-9A-Fa-f.:]+$"})]
-"""An IPv4 or IPv6 address, in its shortest spelling."""
+"""An IPv4 or IPv6 address in its shortest spelling."""
 
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f]*$")]
 """An absolute path on a host."""
 
 Version = Annotated[str, StringConstraints(pattern=r"^[0-9][A-Za-z0-9._-]{0,62}$")]
-"""A version of Kafka as its jars are called by, like ``3.9.2``."""
+"""A version of Kafka as in the names of its jars, like ``3.9.2``."""
 
 User = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\\+-]{0,127}\$?$")]
-"""An account, of a domain too, like ``CORP\\nina``: one word wherever it is written."""
+"""An account, also of a domain, like ``CORP\\nina``; always a single word."""
 
 UnitName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@_.:-]{1,200}\.service$")]
 Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
@@ -43,7 +43,8 @@ Argv = Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
 
 
 Firewall = Literal["auto", "nft", "iptables"]
-"""What cuts the network on a host; ``auto`` is ``nft`` where it is there and the kernel can, else ``iptables``."""
+"""The tool that cuts a host's network; ``auto`` is ``nft`` if it is installed and the kernel supports it, else
+``iptables``."""
 
 
 def _number(value: object) -> object:
@@ -55,4 +56,4 @@ def _number(value: object) -> object:
 
 
 Id = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "string", "pattern": r"^(0|[1-9][0-9]{0,8})$"})]
-"""The id of a broker, a controller or a ZooKeeper node; a key, and so text in JSON."""
+"""The id of a broker, a controller or a ZooKeeper node; it is a key, and therefore text in JSON."""

@@ -1,4 +1,4 @@
-"""What a fault takes from a cluster, as data: who is away while it lasts, and who does not reach whom."""
+"""Harm of a fault to a cluster, as data: nodes that are away and connections that are cut while it lasts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Nodes = Annotated[tuple[Node, ...], Field(strict=False)]
 
 
 class Harm(Model):
-    """What is harmed at one moment. Nodes are brokers, ZooKeeper nodes and controllers."""
+    """Harm at one moment. Nodes are brokers, ZooKeeper nodes and controllers."""
 
     away: Nodes = ()
-    """Who serves nobody: dead, frozen, or cut off from everybody."""
+    """Nodes that serve no client: dead, paused, or cut off from all others."""
     severed: Annotated[tuple[Annotated[tuple[Node, Node], Field(strict=False)], ...], Field(strict=False)] = ()
-    """Who does not reach whom, in at least one direction."""
+    """Pairs of nodes that cannot communicate in at least one direction."""
     wiped: Nodes = ()
-    """Whose records are gone: what nobody else has is lost."""
+    """Nodes whose records are gone: records without another replica are lost."""
 
 
 def servers_of(inventory: Inventory, nodes: Iterable[Node]) -> tuple[Node, ...]:
-    """The servers that ``nodes`` are, that run on them, or whose listeners they are; each once."""
+    """Return the servers among ``nodes``, on hosts among them, and of listeners among them; each once."""
     wanted = tuple(nodes)
     listening = {node.id.rpartition("/")[2] for node in wanted if node.kind == "listener"}
     hosts = {node.id for node in wanted if node.kind == "host"}

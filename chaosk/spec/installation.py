@@ -1,4 +1,4 @@
-"""Which installations of Kafka a server's host has, and which path names the one in use."""
+"""Installed Kafka versions on a server's host, and the path that selects one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from chaosk.spec.fields import Path, Version
 
 
 class Installation(Model):
-    """A server that is started through a symbolic link, and what that link can name: for ``switch_version``."""
+    """A server that is started through a symbolic link, with the link's possible targets: for ``switch_version``."""
 
     link: Path
     """The symbolic link through which the unit or the script starts it, like ``/opt/kafka``."""
     versions: Annotated[dict[Version, Path], Field(min_length=1)]
-    """By version the folder in which it is installed; those that a run may switch to."""
+    """The installation folder by version; a run may switch among these."""

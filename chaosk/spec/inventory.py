@@ -1,7 +1,7 @@
-"""The cluster as an operator writes it down: hosts, what runs on them, and how clients reach it.
+"""The cluster as an operator describes it: hosts, their processes, and the access of clients.
 
-Frozen, typed values; no network. ``chaosk.document`` reads the YAML and reports every mistake with its place.
-An inventory names secrets, it never holds them: ``{env: NAME}`` or ``{file: PATH}``.
+Frozen, typed values; no network. ``chaosk.document`` reads the YAML and reports every mistake with its place. An
+inventory refers to secrets and never contains them: ``{env: NAME}`` or ``{file: PATH}``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chaosk.spec.quorum import mistakes
 
 
 class SecretRef(Model):
-    """Where a secret is: an environment variable of chaosk's process, or a file on its machine."""
+    """The location of a secret: an environment variable of chaosk's process, or a file on its machine."""
 
     env: str | None = None
     """Name of the environment variable that holds it."""
@@ -38,46 +38,49 @@ class SecretRef(Model):
 
 
 class Power(Model):
-    """A host's power switch: commands of the machine that chaosk runs on, like those of a hypervisor or of IPMI.
+    """A host's power switch: commands of the machine that runs chaosk, like those of a hypervisor or of IPMI.
 
-    They run as the account that runs chaosk, read by no shell, with ``PATH`` and ``HOME`` as all there is of its
-    environment: what else they need, a password above all, belongs into a script of yours that they name.
+    They run as chaosk's account, without a shell, with only ``PATH`` and ``HOME`` in their environment. Anything else
+    that they need, above all a password, belongs into your own script that they call.
     """
 
     switch_off: Argv
-    """Takes the power away at once, with no shutdown."""
+    """Cuts the power at once, without a shutdown."""
     switch_on: Argv
-    """Gives it back."""
+    """Restores the power."""
     state: Argv
-    """Prints how it is: its last word is ``on`` or ``running``, or ``off``, ``stopped`` or ``crashed``. Ends with 0."""
+    """Prints the power state: the last word is ``on`` or ``running``, or ``off``, ``stopped`` or ``crashed``. Exits
+    with 0."""
 
 
 class Host(Model):
     """A machine that chaosk reaches over SSH."""
 
     address: Address
-    """Where SSH answers."""
+    """The address of its SSH server."""
     port: Port = 22
     """The SSH port."""
     user: User = "ops"
-    """The account chaosk logs in as; never needs to be root."""
+    """The account for chaosk's logins; it need not be root."""
     key_file: str | None = None
-    """The private key, relative to the inventory file; without it the SSH agent is asked."""
+    """The private key, relative to the inventory file; without it the SSH agent is used."""
     known_hosts: str | None = None
-    """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Always strict."""
+    """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Checking is always
+    strict."""
     sudo: bool = True
-    """Whether commands that need root go through ``sudo -n``; false when ``user`` is root."""
+    """True if commands that need root go through ``sudo -n``; false if ``user`` is root."""
     gate: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9._-]+)+$")] | None = None
-    """The one program that sudo allows ``user``, as ``chaosk sudoers`` makes it; without it, sudo must allow all."""
+    """The only program that sudo permits to ``user``, as ``chaosk sudoers`` makes it; without it, sudo must permit
+    everything."""
     firewall: Firewall = "auto"
-    """What cuts the network there: ``nft``, whose cuts the kernel ends by itself with their lease, ``iptables``, or
-    ``auto``: ``nft`` where it is installed and the kernel can."""
+    """The tool that cuts its network: ``nft``, whose cuts the kernel removes when their lease expires, ``iptables``, or
+    ``auto``: ``nft`` if it is installed and the kernel supports it."""
     power: Power | None = None
-    """Its power switch, if chaosk may throw it: for steps like ``power_off``."""
+    """Its power switch, if chaosk may use it: for steps like ``power_off``."""
     own_kernel: bool = False
-    """Whether it is a machine of its own, real or virtual, that chaosk may boot anew; one with ``power`` is."""
+    """True for a separate machine, real or virtual, that chaosk may reboot; a host with ``power`` always is one."""
     boots_within: Annotated[Duration, Field(ge=5.0, le=3600.0)] = 180.0
-    """How long it may take from power on, or from the beginning of a reboot, until SSH answers."""
+    """The longest time from power on, or from the start of a reboot, until SSH answers."""
 
 
 class SystemdService(Model):
@@ -88,12 +91,12 @@ class SystemdService(Model):
 
 
 class ScriptService(Model):
-    """A service that scripts start and stop, and whose process id is in a file."""
+    """A service that scripts start and stop, with its process id in a file."""
 
     start: Argv
-    """Starts it and returns; what it starts outlives the SSH session."""
+    """Starts it and returns; the started process outlives the SSH session."""
     stop: Argv
-    """Stops it cleanly; may return before it is gone."""
+    """Stops it cleanly; may return before the process is gone."""
     pid_file: Path
     """Holds the process id while it runs."""
 
@@ -115,38 +118,38 @@ Service = Annotated[
     Annotated[SystemdService, Tag("<systemd>")] | Annotated[ScriptService, Tag("<script>")],
     Discriminator(_service_kind),
 ]
-"""Which of the two is told by the key ``systemd``."""
+"""The key ``systemd`` distinguishes the two."""
 
 
 class Listener(Model):
-    """One place a broker answers at, as it is advertised."""
+    """A listener of a broker, as it is advertised."""
 
     address: Address
     port: Port
     clients: bool = True
-    """Whether clients (the probes) come in here; false for listeners between brokers or controllers only."""
+    """True if clients (the probes) connect to it; false for listeners between brokers or controllers only."""
 
 
 class ServerProcess(Model):
-    """What brokers, controllers and ZooKeeper nodes have in common."""
+    """Common settings of brokers, controllers and ZooKeeper nodes."""
 
     host: Name
-    """The host it runs on."""
+    """Its host."""
     service: Service
-    """How it is started and stopped."""
+    """The service that runs it."""
     config: Path | None = None
     """Its configuration file."""
     data: Annotated[tuple[Path, ...], Field(strict=False)] = ()
     """Its data directories (``log.dirs``, ``dataDir``)."""
     log: Path | None = None
-    """The log file it writes."""
+    """Its log file."""
 
 
 class KafkaProcess(ServerProcess):
-    """What only brokers and controllers have in common."""
+    """Common settings of brokers and controllers."""
 
     installation: Installation | None = None
-    """Which versions of Kafka its host has, and the link that names the one in use; for ``switch_version``."""
+    """The installed Kafka versions of its host, and the link to the one in use; for ``switch_version``."""
 
 
 class Broker(KafkaProcess):
@@ -155,16 +158,16 @@ class Broker(KafkaProcess):
     listeners: dict[str, Listener] = Field(min_length=1)
     """By listener name, as in ``advertised.listeners``."""
     controller_listener: str | None = None
-    """Where the process is a KRaft controller as well: which of its listeners is for that."""
+    """In combined mode: the listener of the KRaft controller."""
     rack: Name | None = None
-    """Its ``broker.rack``: what the target ``rack(NAME)`` goes by."""
+    """Its ``broker.rack``, for the target ``rack(NAME)``."""
 
 
 class Controller(KafkaProcess):
-    """A KRaft controller in a process of its own."""
+    """A KRaft controller in its own process."""
 
     port: Port = 9093
-    """Where brokers and the other controllers come in."""
+    """The port for brokers and the other controllers."""
 
 
 class ZooKeeper(ServerProcess):
@@ -176,41 +179,42 @@ class ZooKeeper(ServerProcess):
 
 
 class Kafka(Model):
-    """Where Kafka's own tools are on the broker hosts."""
+    """Location of Kafka's own tools on the broker hosts."""
 
     home: Path = "/opt/kafka"
     client_config: Path | None = None
-    """A file of client properties on those hosts, for Kafka's own tools where brokers want TLS or a password."""
+    """A file of client properties on those hosts, for Kafka's own tools if brokers require TLS or a password."""
     version: str | None = None
-    """For the report; brokers are not asked."""
+    """Only for the report; brokers are not asked."""
 
 
 class Inventory(Model):
-    """A cluster: what `chaosk run --inventory FILE` reads."""
+    """A cluster: the file that `chaosk run --inventory FILE` reads."""
 
     name: Name
-    """What the cluster is called in reports."""
+    """The cluster's name in reports."""
     network_namespace: Name | None = None
-    """A Linux network namespace that reaches the hosts; chaosk enters it. The lab uses it; others need not."""
+    """A Linux network namespace with access to the hosts, which chaosk enters. The lab uses it; others need not."""
     hosts: dict[Name, Host] = Field(min_length=1)
-    """By the name used everywhere else."""
+    """Hosts by the name that the other blocks use."""
     brokers: dict[Id, Broker] = Field(min_length=1)
     """By broker id."""
     zookeepers: dict[Id, ZooKeeper] = Field(default_factory=dict)
     """By ZooKeeper id (``myid``)."""
     controllers: dict[Id, Controller] = Field(default_factory=dict)
-    """By node id the KRaft controllers that are no brokers."""
+    """The KRaft controllers that are not brokers, by node id."""
     kafka: Kafka = Kafka()
     client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
     """librdkafka settings that every client needs; ``bootstrap.servers`` defaults to the client listeners."""
     probe_client: dict[str, str | int | bool | SecretRef] = Field(default_factory=dict)
-    """What probes have besides, or instead: a login of their own, for ``deny_access``. The rest of chaosk keeps to
+    """Additional or different settings of probes: a separate login, for ``deny_access``. The rest of chaosk uses
     ``client``."""
     longest_lease: Annotated[Duration, Field(ge=2.0, le=3600.0)] = 60.0
-    """The longest that a host keeps a fault once chaosk has died or lost it: then it heals itself."""
+    """The longest lease: after chaosk died or lost a host, that host keeps a fault for at most this time, and heals
+    itself."""
 
     stop_conditions: Rules = ()
-    """What ends any run on this cluster at once; scenarios add their own."""
+    """Stop conditions of any run on this cluster; scenarios add their own."""
 
     @model_validator(mode="after")
     def _hosts_exist(self) -> Inventory:
@@ -235,34 +239,34 @@ class Inventory(Model):
 
     @property
     def kraft(self) -> bool:
-        """Whether controllers keep the cluster's metadata, not ZooKeeper."""
+        """True if controllers keep the cluster's metadata, not ZooKeeper."""
         return not self.zookeepers
 
     def voters(self) -> dict[int, Broker | Controller]:
-        """By node id the controllers of a KRaft quorum, those that are brokers as well first; none with ZooKeeper."""
+        """Return the controllers of a KRaft quorum by node id, combined nodes first; empty with ZooKeeper."""
         combined = {number: one for number, one in self.brokers.items() if one.controller_listener is not None}
         return {**combined, **self.controllers}
 
     def processes(self, host: str) -> tuple[Broker | ZooKeeper | Controller, ...]:
-        """What runs on a host: its brokers, then its ZooKeeper nodes or controllers."""
+        """Return the processes of a host: its brokers, then its ZooKeeper nodes or controllers."""
         return tuple(process for process in self.every_process() if process.host == host)
 
     def every_process(self) -> tuple[Broker | ZooKeeper | Controller, ...]:
-        """All that the cluster consists of."""
+        """Return all processes of the cluster."""
         return (*self.brokers.values(), *self.zookeepers.values(), *self.controllers.values())
 
     def client_addresses(self) -> dict[int, tuple[str, int]]:
-        """By broker id host and port of its first client listener; a broker without one is left out."""
+        """Map broker ids to host and port of their first client listener; a broker without one is left out."""
         first = {number: [at for at in b.listeners.values() if at.clients][:1] for number, b in self.brokers.items()}
         return {number: (at.address, at.port) for number, found in sorted(first.items()) for at in found}
 
     def names(self) -> tuple[str, ...]:
-        """The names by which clients know brokers, each once; none where they are told addresses."""
+        """Return the names by which clients know brokers, each once; empty if they use addresses."""
         listeners = (at for one in self.brokers.values() for at in one.listeners.values() if at.clients)
         return tuple(dict.fromkeys(at.address for at in listeners if _is_name(at.address)))
 
     def bootstrap_servers(self) -> str:
-        """``host:port`` of every client listener, comma-separated, unless ``client`` names them itself."""
+        """Return ``host:port`` of every client listener, comma-separated, unless ``client`` sets them itself."""
         named = self.client.get("bootstrap.servers")
         if isinstance(named, str):
             return named

@@ -1,7 +1,7 @@
-"""The figures that a run is measured by: what ``expect`` may bound, and what the analysis measures.
+"""The metrics of a run: figures that ``expect`` can bound, and that the analysis measures.
 
-One table for both sides: the name in YAML, the unit, whose figure it is, what a bare value bounds, and how the figures
-of several subjects make the one of the whole run.
+One table serves both sides: name in YAML, unit, kind of subject, meaning of a bare value, and the combination of
+several subjects' figures into the run's figure.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ Subject = Literal["probe", "topic", "fault", "group"]
 Bare = Literal["min", "max", "exact"]
 
 WINDOWS = ("run", "baseline", "after_heal")
-"""The windows that every run has; each timeline entry's name is one more: from applied until healed, or where it leaves
-nothing to undo (a wait, a restart), all that it took."""
+"""Windows of every run. Each timeline entry's name is one more: from applied until healed, or for an entry that leaves
+nothing to undo (a wait, a restart), its whole duration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +27,21 @@ class Metric:
     name: str
     unit: Unit
     subject: Subject
-    """Whose figure it is."""
+    """The kind of its subjects."""
     bare: Bare
-    """What ``metric: value`` bounds: at least, at most or exactly that."""
+    """The meaning of ``metric: value``: at least, at most or exactly that value."""
     overall: Literal["max", "min", "sum"]
-    """What the whole run's figure is, of the figures of its subjects: the worst one, or all together."""
+    """The run's figure, made of its subjects' figures: the worst one, or their sum."""
     says: str
-    """What it is, for people."""
+    """Its description for users."""
 
     @property
     def timed(self) -> bool:
-        """Whether it is a duration."""
+        """True if it is a duration."""
         return self.unit == "s"
 
     def parse(self, value: object) -> float:
-        """A figure in the metric's unit from how it is written; raises ValueError with what to write instead."""
+        """Parse a written figure into the metric's unit; raises ValueError with a remedy."""
         if self.timed:
             return parse_duration(value)
         if self.unit == "records/s":
@@ -53,7 +53,7 @@ class Metric:
         return float(value)
 
     def spell(self, figure: float) -> str | int:
-        """The figure as it is written in a scenario; :meth:`parse` reads it back."""
+        """Spell a figure as in a scenario; :meth:`parse` reads it back."""
         if self.timed:
             return spell_duration(figure)
         if self.unit == "ratio":
@@ -62,7 +62,7 @@ class Metric:
 
     @property
     def sample(self) -> str | int:
-        """A figure as it might be written."""
+        """A plausible figure, for messages."""
         return self.spell(_SAMPLES.get(self.unit, 12.0))
 
 
@@ -228,7 +228,7 @@ BY_KIND = {
         *_LIVES, *_WATCHED,
     ),
 }  # fmt: skip
-"""By kind of probe the figures that it has; those of its connections where they are watched (``CONNECTIONS``)."""
+"""The metrics of each kind of probe; those of its connections only if they are watched (``CONNECTIONS``)."""
 CONNECTIONS = frozenset(_CONNECTIONS)
 OF_SUBSCRIBERS = frozenset(
     (
@@ -236,13 +236,13 @@ OF_SUBSCRIBERS = frozenset(
         "moved_partitions",
     )
 )  # fmt: skip
-"""Figures of groups whose members are given partitions by the group; whoever assigns its own has none."""
+"""Metrics of groups that assign partitions to their members; members with manual assignment have none."""
 OF_COMMITTERS = frozenset(("skipped_records", "swallowed_records"))
-"""Figures of groups that commit: who never does passes nothing over."""
+"""Metrics of groups that commit: without commits no record can be passed over."""
 OF_WRITTEN = frozenset(
     ("lost_records", "lost_share", "lost_span", "duplicate_records", "duplicate_share", "reordered_records")
 )
-"""Figures of topics that a probe writes to."""
+"""Metrics of topics that a probe writes to."""
 ALIKE = (
     ("latency_p99", "end_to_end_p99", "realtime_lag_p99", "connect_latency_p99", "call_time_max"),
     ("latency_max", "end_to_end_max", "realtime_lag_max", "connect_latency_max", "call_time_max"),
@@ -253,4 +253,4 @@ ALIKE = (
     ("throughput", "rate", "calls_answered", "connect_availability"),
     ("failed_records", "uncertain_records", "calls_failed", "client_errors"),
 )
-"""Figures that say much the same of different kinds of probes: what one kind has not, another of its row may be."""
+"""Similar metrics of different kinds of probes: alternatives for a metric that one kind does not have."""

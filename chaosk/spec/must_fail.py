@@ -1,4 +1,4 @@
-"""A client that is meant to fail: from when on, until when, and that its success is what is wrong then."""
+"""Clients that are meant to fail: the period in which any success of theirs is a violation."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ ALWAYS, FENCED = "always", "fenced"
 
 
 class MustFail(Model):
-    """When nothing that a probe tries may succeed.
+    """The period in which none of a probe's attempts may succeed.
 
-    ``always``; ``fenced``: from when it is told that another client has taken over its ``transactional.id``, which has
-    to happen; or from when an entry got somewhere, ``{after: twice}`` or ``{after: {entry: twice, delay: 10s}}``, as in
+    ``always``; ``fenced``: from the moment it learns that another client has taken over its ``transactional.id``, which
+    must happen; or from the progress of an entry, ``{after: twice}`` or ``{after: {entry: twice, delay: 10s}}``, as in
     the timeline, and ``until`` another entry begins.
     """
 
     fenced: bool = False
-    """Whether it counts from when the probe is fenced."""
+    """True if the period starts when the probe is fenced."""
     after: After | None = None
-    """From when on: when that entry is done, or whatever it says. What is tried before is not asked for."""
+    """The start of the period: when that entry is done, or at the given state. Earlier attempts may succeed."""
     until: Name | None = None
-    """The entry that ends it by beginning; without it the run does."""
+    """The entry whose start ends the period; without it the end of the run."""
 
     @property
     def always(self) -> bool:
-        """Whether nothing of the probe's may ever succeed, so that nobody waits for it to get on."""
+        """True if no attempt may ever succeed, so that the run does not wait for the probe's progress."""
         return not self.fenced and self.after is None
 
     @model_validator(mode="before")

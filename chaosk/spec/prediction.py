@@ -1,4 +1,4 @@
-"""What a scenario predicts to be found wrong, by count or by rule, and where: nothing else is excused by it.
+"""Predicted violations of a scenario, by count or by rule, with their subjects; they excuse nothing else.
 
 ``lost_records: {loose: {min: 1}}`` names a figure and a topic, ``rules: {B3: [readers]}`` a rule and a group.
 """
@@ -17,7 +17,7 @@ RULES = (
     "B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10", "B11",
     "C1", "C2", "C3", "C4", "C5", "C6",
 )  # fmt: skip
-"""The rules that can be broken, by the ids that findings carry; the others measure, or are told under one of these."""
+"""Rules that can be broken, by the ids of findings; other rules only measure, or are reported under one of these."""
 
 _LOSS = (
     "lost", "lost_write", "inconsistent_offset", "truncation_after_ack", "end_offset_regression", "stale_append",
@@ -37,19 +37,19 @@ PREDICTED_BY = {
     "failed_records": (),
     "uncertain_records": (),
 }  # fmt: skip
-"""Metrics that measure what went wrong, and the checks whose findings a bound from below on them predicts.
+"""Metrics that count violations, with the checks whose findings a lower bound on them predicts.
 
-A log that was cut back ends too early and gives its offsets again, who is not given a record was skipped, and who is
-given records again although they were committed began at an offset that had gone back: those findings have the same
-root as the predicted one. Those of ``FOLLOWING`` have it only in a partition that lost records.
+Those findings have the same cause as the predicted one. A truncated log ends too early and assigns its offsets again. A
+reader that misses a record skipped it. A reader that gets committed records again started at an offset that had gone
+back. The checks in ``FOLLOWING`` share the cause only in a partition that lost records.
 """
 FOLLOWING = frozenset(_LOSS) - {"lost", "lost_write"}
-"""Checks that tell of what follows from a loss, in the partition that it befell."""
+"""Checks that report consequences of a loss, in the partition with the loss."""
 NAMING = tuple(metric for metric, checks in PREDICTED_BY.items() if checks)
-"""Metrics that name a violation, where they are bounded from below."""
+"""Metrics that name a violation, if they have a lower bound."""
 
 Windows = Mapping[str, tuple[int, int]]
-"""By name, from when until when, monotonic nanoseconds."""
+"""Start and end by window name, monotonic nanoseconds."""
 Places = frozenset[tuple[object, object]]
 """Topics and partitions."""
 RowLike = Mapping[str, object]
@@ -59,36 +59,36 @@ _COLUMNS = {
     "probe": ("probe", "producer", "other"),
     "reader": ("reader",),
 }
-"""By kind of subject the columns of evidence that name one."""
+"""Columns of evidence that name a subject, by kind of subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One thing that is predicted: findings of some checks, or of a rule, of some subjects, in a window."""
+    """One predicted result: findings of some checks, or of a rule, for some subjects in a window."""
 
     metric: str | None = None
-    """The figure that names it, and its bound; None where a rule does."""
+    """The predicted metric, and its bound; None if a rule is predicted."""
     subject: str = ""
     bound: Bound | None = None
     rule: str | None = None
     subjects: frozenset[str] = frozenset()
-    """Whose; empty for anybody's."""
+    """Subjects of the findings; empty for any."""
     must: bool = True
-    """Whether the run shows nothing without it; a figure's own bound says so."""
+    """True if the run is inconclusive without it; for a metric, its bound decides."""
 
     @property
     def window(self) -> str:
-        """When; ``run`` for whenever."""
+        """The window; ``run`` for any time."""
         return "run" if self.bound is None else self.bound.during
 
     def is_about(self, check: str, rule: str) -> bool:
-        """Whether findings of a check that judges a rule are what it is about."""
+        """Return True if the prediction concerns findings of a check that judges ``rule``."""
         return rule == self.rule if self.metric is None else check in PREDICTED_BY[self.metric]
 
     def covers(self, check: str, row: RowLike, windows: Windows, lost: Places | None = None) -> bool:
-        """Whether a row of a check's evidence is of its subjects and in its window, and follows from what it predicts.
+        """Return True if a row of evidence matches subjects and window, and follows from the predicted result.
 
-        ``lost``: the partitions that lost records; None where nobody asked. What the row does not tell is not covered.
+        ``lost``: the partitions that lost records; None if unknown. A row without the necessary columns is not covered.
         """
         follows = self.metric is not None and check in FOLLOWING and lost is not None
         if follows and (row.get("topic"), row.get("partition")) not in (lost or ()):
@@ -97,7 +97,7 @@ class Prediction:
 
     @property
     def anywhere(self) -> bool:
-        """Whether it names neither subjects nor a window."""
+        """True if it names neither subjects nor a window."""
         return not self.subjects and self.window == "run"
 
     def _is_whose(self, row: RowLike) -> bool:
@@ -106,7 +106,7 @@ class Prediction:
         if self.metric is not None:
             named = _named(row, METRICS[self.metric].subject)
             return bool(named) and named <= self.subjects
-        # of a rule any kind of subject may be named: each kind of which one is named has no others
+        # a rule may have subjects of several kinds: once one of a kind is named, no other of that kind is covered
         every = [named for kind in _COLUMNS if (named := _named(row, kind))]
         return any(named & self.subjects for named in every) and all(
             named <= self.subjects or not named & self.subjects for named in every
@@ -121,7 +121,7 @@ class Prediction:
 
 
 def predictions(expect: Expect) -> tuple[Prediction, ...]:
-    """Everything that is predicted to be found wrong: by bounds from below on counts of it, and by rules."""
+    """Return all predicted violations: by lower bounds on counts of them, and by rules."""
     return (*_by_figures(expect), *_by_rules(expect))
 
 
@@ -140,6 +140,6 @@ def _by_rules(expect: Expect) -> Iterator[Prediction]:
 
 
 def _named(row: RowLike, kind: str) -> frozenset[str]:
-    """The subjects of a kind that a row names; a topic that was deleted and made again is the same one."""
+    """Return the subjects of a kind that a row names; a recreated topic counts as the same topic."""
     values = (row.get(column) for column in _COLUMNS[kind])
     return frozenset(value.partition(" (")[0] for value in values if isinstance(value, str) and value)

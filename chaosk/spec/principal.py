@@ -1,4 +1,4 @@
-"""Who logs in, as brokers call it: what rights are given to and taken from. Pure."""
+"""Principals of chaosk and its probes, as brokers name them, to grant and deny rights. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ EVERYBODY = "User:*"
 
 
 def own(inventory: Inventory) -> str | None:
-    """As whom chaosk itself comes in; None where only brokers know, because it does not log in by SASL."""
+    """Return chaosk's own principal; None if it does not log in by SASL, because only brokers know it then."""
     return _user(inventory.client)
 
 
 def of_probes(inventory: Inventory) -> str | None:
-    """As whom probes come in, if that is somebody else than chaosk itself, and known."""
+    """Return the principal of the probes, if it is known and differs from chaosk's own."""
     found = _user({**inventory.client, **inventory.probe_client})
     return None if found == own(inventory) else found
 

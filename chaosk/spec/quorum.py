@@ -1,4 +1,4 @@
-"""Who keeps a cluster's metadata: what contradicts itself in an inventory, and what only one of the modes has. Pure."""
+"""Keepers of a cluster's metadata: contradictions in an inventory, and features of one mode only. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Where = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """That a step, target or condition makes sense in one mode only."""
+    """A step, target or condition that makes sense in one mode only."""
 
     mode: Literal["zookeeper", "kraft"]
     instead: str
-    """What to write on a cluster of the other mode."""
+    """The replacement on a cluster of the other mode."""
 
     def missing(self, *, kraft: bool) -> str | None:
-        """Why it makes no sense on a cluster, and what to write; None if it does."""
+        """Return the reason and remedy if it makes no sense on a cluster; None if it does."""
         if kraft == (self.mode == "kraft"):
             return None
         return (
@@ -27,9 +27,9 @@ class Needs:
 
 
 def mistakes(document: object) -> Iterator[tuple[Where, str]]:
-    """What is wrong about brokers, controllers and ZooKeeper nodes of a plain inventory: where, and what to write.
+    """Yield contradictions between brokers, controllers and ZooKeeper nodes of a plain inventory: path and remedy.
 
-    What is not of the right shape is passed over: that is told elsewhere.
+    Parts with a wrong shape are skipped, because they are reported elsewhere.
     """
     brokers, controllers = _entries(document, "brokers"), _entries(document, "controllers")
     for number, broker in brokers.items():

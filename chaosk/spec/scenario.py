@@ -1,4 +1,4 @@
-"""A scenario: one experiment as a user writes it, typed and frozen. Reading YAML is ``chaosk.document``'s matter."""
+"""A scenario: one experiment as a user writes it, typed and frozen. ``chaosk.document`` reads the YAML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from chaosk.spec.fields import Name, Version
 __all__ = ["After", "Bound", "ClusterShape", "Entry", "Expect", "Scenario", "Size", "Topic", "probes", "steps"]
 
 GRAMMAR = ("name", "at", "after", "when", "timeout", "for")
-"""The keys of a timeline entry that are not the step."""
+"""The keys of a timeline entry other than the step."""
 
 TopicName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
 M = TypeVar("M", bound=Model)
@@ -43,23 +43,23 @@ Strings = Annotated[tuple[str, ...], Field(strict=False)]
 
 
 class Topic(Model):
-    """A topic that the scenario owns: made before the run if missing, and refused if there in another shape."""
+    """A topic that the scenario owns: created before the run if missing, refused if it exists with another shape."""
 
     partitions: Annotated[int, Field(ge=1, le=10_000)] = 1
-    """How many."""
+    """Number of partitions."""
     replication_factor: Annotated[int, Field(ge=1, le=9)] = 3
-    """How many brokers hold each partition."""
+    """Number of brokers that hold each partition."""
     config: dict[str, Scalar] = Field(default_factory=dict)
     """Topic configuration, like ``min.insync.replicas: 2``."""
 
     @property
     def compacted(self) -> bool:
-        """Whether its log is compacted, so that records vanish rightly."""
+        """True if its log is compacted, so that records legitimately disappear."""
         return "compact" in str(self.config.get("cleanup.policy", ""))
 
 
 class Size(Model):
-    """How many of something: an exact number or bounds."""
+    """A number of something: exact or bounded."""
 
     min: Annotated[int, Field(ge=0)] = 0
     max: Annotated[int, Field(ge=0)] | None = None
@@ -75,49 +75,50 @@ class Size(Model):
 
 
 class ClusterShape(Model):
-    """What cluster the scenario needs; the lab is put up in the smallest such shape."""
+    """Requirements on the cluster; a lab is started in the smallest matching shape."""
 
     brokers: Size = Size(min=3)
     zookeepers: Size = Size(min=3)
-    """Of a cluster with ZooKeeper; one in KRaft mode has none, and needs none for this."""
+    """With ZooKeeper; ignored in KRaft mode."""
     controllers: Size = Size()
-    """In KRaft mode the controllers that are no brokers; a cluster with ZooKeeper needs none for this."""
+    """KRaft controllers that are not brokers; ignored with ZooKeeper."""
     mode: Literal["zookeeper", "kraft"] | None = None
-    """Who keeps its metadata; without it either will do, and a lab has ZooKeeper."""
+    """The keeper of its metadata; by default any, and ZooKeeper in a lab."""
     data_dirs: Annotated[int, Field(ge=1, le=4)] = 1
-    """How many data directories each broker needs at least."""
+    """Minimum number of data directories of each broker."""
     hosts: Literal["hosts", "vms"] = "hosts"
-    """What a lab's hosts are made of; about a cluster of your own it says nothing: preflight asks what that can."""
+    """The kind of a lab's hosts; ignored for a cluster of your own, whose capabilities preflight examines."""
     secure: bool = False
-    """Whether clients have to come in by TLS, the probes with a login of their own (``probe_client``)."""
+    """True if clients must connect by TLS, and the probes with their own login (``probe_client``)."""
     racks: Annotated[tuple[Name, ...], Field(strict=False)] = ()
-    """Racks (``broker.rack``) that must each have a broker; a lab puts its brokers into them in turn: ``[a, a, b]``."""
+    """Racks (``broker.rack``) that must each have a broker; a lab assigns its brokers to them in turn: ``[a, a,
+    b]``."""
     versions: Annotated[tuple[Version, ...], Field(strict=False, max_length=4)] = ()
-    """Versions of Kafka that a lab has installed, the first of them in use; a cluster of your own is asked by steps."""
+    """Kafka versions to install in a lab, the first of them in use; on a cluster of your own the steps check theirs."""
     config: dict[str, Scalar] = Field(default_factory=dict)
-    """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is put up with them."""
+    """Settings that every broker must have, like ``auto.leader.rebalance.enable: true``; a lab is started with them."""
 
 
 class Entry(Model):
-    """One entry of the timeline: when it starts, what it does, how long it lasts.
+    """One entry of the timeline: its start, its action, its duration.
 
     Triggers: ``at`` counts from the start of the timeline; ``after`` from another entry; ``when`` waits for a
-    condition, from then on if ``at`` or ``after`` is given as well, else from when the entry above it is done. An
-    entry without a trigger starts when the entry above it is done. Entries may overlap.
+    condition, from ``at`` or ``after`` on if given as well, else from when the entry above it is done. An entry without
+    a trigger starts when the entry above it is done. Entries may overlap.
     """
 
     name: Name
-    """Given by the user, or made of the step's name and the entry's place, like ``kill_broker-1``."""
+    """Given by the user, or made of the step's name and the entry's position, like ``kill_broker-1``."""
     at: Duration | None = None
-    """When it starts, from the start of the timeline."""
+    """Start, counted from the start of the timeline."""
     after: After | None = None
-    """The entry above that it waits for."""
+    """The earlier entry that it waits for."""
     when: str | None = None
     """A condition, like ``isr_full(orders)``."""
     timeout: Duration = 60.0
-    """How long ``when`` may take; longer, and the run is inconclusive."""
+    """Time-out of ``when``; after it the run is inconclusive."""
     lasts: Annotated[Duration | None, Field(alias="for")] = None
-    """How long the fault stays before it is undone; without it, until the end of the timeline."""
+    """Duration of the fault until it is undone; without it, until the end of the timeline."""
     kind: str
     """The step's name."""
     step: SerializeAsAny[Step]
@@ -139,39 +140,39 @@ class Entry(Model):
 
 
 class Scenario(Model):
-    """One experiment: topics, probes, a timeline of faults, and what is expected of the cluster."""
+    """One experiment: topics, probes, a timeline of faults, and the expected behaviour of the cluster."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=120)]
-    """What the experiment is, in a few words; names the folder of its runs."""
+    """The experiment in a few words; names the folder of its runs."""
     hypothesis: Annotated[str, StringConstraints(min_length=1)]
-    """What should stay true, in plain words."""
+    """The property that should stay true, in plain words."""
     covers: Strings = ()
-    """Ids of the hand-made experiments it stands for."""
+    """Ids of the manual experiments that it replaces."""
     tags: Strings = ()
     """Words to find it by."""
     cluster: ClusterShape = ClusterShape()
-    """What cluster it needs; at least three brokers and three ZooKeeper nodes, unless it says otherwise."""
+    """The required cluster; by default at least three brokers and three ZooKeeper nodes."""
     variables: dict[Name, Scalar] = Field(default_factory=dict)
     """Defaults of ``${name}`` in any value; ``--set name=value`` overrides them."""
     allow: Allow = Allow()
-    """Which limits of harm it lifts, each with the reason; without it, it goes beyond none of them."""
+    """Limits of harm that it lifts, each with the reason; by default none."""
     stop_conditions: Rules = ()
-    """What ends the run at once, besides what the inventory says: everything is undone then."""
+    """Conditions that end the run at once and heal, in addition to the inventory's."""
     topics: dict[TopicName, Topic] = Field(min_length=1)
-    """By name; made before the run if missing."""
+    """By name; created before the run if missing."""
     probes: dict[Name, SerializeAsAny[Probe]] = Field(min_length=1)
     """By name; each has one key, the kind of probe."""
     baseline: Duration = 5.0
-    """How long all goes well before the timeline starts; what recovery is measured against."""
+    """Time without faults before the timeline starts; recovery is measured against it."""
     timeline: Annotated[tuple[Entry, ...], Field(strict=False)]
-    """What is done to the cluster, and when."""
+    """The faults and other steps, with their start and duration."""
     settle: Duration = 10.0
-    """How long the probes go on after the last heal, and for longer while a transaction may hang: see validate."""
+    """Time in which the probes go on after the last heal; extended while a transaction may hang: see validate."""
     expect: Expect = Expect()
 
     @property
     def probes_as_written(self) -> dict[str, dict[str, Any]]:
-        """The probes by name, each as its kind and the settings of it, as in ``plan.json``."""
+        """The probes by name, each as its kind and its settings, as in ``plan.json``."""
         written: dict[str, dict[str, Any]] = self.model_dump(mode="json", by_alias=True, include={"probes"})["probes"]
         return written
 
@@ -188,7 +189,7 @@ class Scenario(Model):
 
     @property
     def transactional_ids(self) -> tuple[str, ...]:
-        """The ``transactional.id`` of each of its probes that has one, sorted."""
+        """The ``transactional.id`` of each transactional probe, sorted."""
         return tuple(sorted({each for name, probe in self.probes.items() for each in probe.transactional_ids(name)}))
 
     @field_validator("timeline", mode="before")
@@ -213,19 +214,19 @@ class Scenario(Model):
 
 
 def step_of(entry: Mapping[str, object]) -> str:
-    """The name of the step in an entry as it is written; raises ValueError if there is not exactly one known step."""
+    """Return the name of the step in a written entry; raises ValueError unless there is exactly one known step."""
     (kind,) = [key for key in entry if key not in GRAMMAR]
     return kind
 
 
 def default_name(place: int, entry: Mapping[str, object]) -> str:
-    """What an entry without a name is called: its step and its place, from 1."""
+    """Return the default name of an entry: its step and its position, from 1."""
     others = [key for key in entry if key not in GRAMMAR]
     return f"{others[0] if others else 'entry'}-{place + 1}"
 
 
 def probe_of(value: object) -> object:
-    """The probe that ``{kind: settings}`` describes; anything else as it is. Raises ValueError if it is none."""
+    """Return the probe that ``{kind: settings}`` describes; other values unchanged. Raises ValueError if invalid."""
     if not isinstance(value, Mapping):
         return value
     ((kind, fields),) = value.items()
@@ -233,16 +234,16 @@ def probe_of(value: object) -> object:
 
 
 def from_plain(kind: type[M], fields: object) -> M:
-    """A value from its document form; raises pydantic's ValidationError."""
-    # JSON's rules, not Python's: there a list may become a tuple, and a word a member of an enumeration
+    """Build a value from its document form; raises pydantic's ValidationError."""
+    # JSON's rules, not Python's, so that a list may become a tuple, and a word an enumeration member
     return kind.model_validate_json(json.dumps(fields))
 
 
 def steps() -> dict[str, type[Step]]:
-    """Every kind of step by its YAML name."""
+    """Return every kind of step by its YAML name."""
     return plugins.discover("chaosk.steps", Step)
 
 
 def probes() -> dict[str, type[Probe]]:
-    """Every kind of probe by its YAML name."""
+    """Return every kind of probe by its YAML name."""
     return plugins.discover("chaosk.probes", Probe)

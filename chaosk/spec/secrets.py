@@ -1,4 +1,4 @@
-"""Secrets: read from where the inventory says they are, and hidden wherever a value could be printed."""
+"""Secrets: read from the location that the inventory names, and hidden wherever a value could be printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = 64 * 1024
 
 
 class Secret:
-    """Text that shows itself only to who asks with :meth:`reveal`: not in logs, messages, tracebacks or pickles."""
+    """Text that only :meth:`reveal` returns: it never appears in logs, messages, tracebacks or pickles."""
 
     __slots__ = ("_text",)
 
@@ -23,7 +23,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The secret itself: hand it to the library that needs it, and to nothing else."""
+        """Return the secret itself, only for the library that needs it."""
         return self._text
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class Secret:
 
 
 def resolve(reference: SecretRef) -> Secret:
-    """The secret that a reference names; one newline at the end of a file is dropped. Raises PreflightError."""
+    """Read the secret that a reference names; one newline at the end of a file is dropped. Raises PreflightError."""
     if reference.env is not None:
         value = os.environ.get(reference.env)
         if value is None:

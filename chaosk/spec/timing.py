@@ -1,4 +1,4 @@
-"""When entries of a timeline are in place for sure, as far as the scenario alone can tell. Pure."""
+"""Times at which timeline entries are surely in place, as far as the scenario alone determines them. Pure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from chaosk.spec.scenario import Entry
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """From when to when an entry's fault is in place, seconds from the start of the timeline."""
+    """The period in which an entry's fault is in place, in seconds from the start of the timeline."""
 
     start: float
     end: float
-    """The same as ``start`` for a step that leaves nothing; infinite for one that stays until the timeline ends."""
+    """Equal to ``start`` for a step that leaves nothing to undo; infinite if it stays until the timeline ends."""
 
     def meets(self, later: Stay) -> bool:
-        """Whether this one is still in place when ``later`` starts."""
+        """Return True if this one is still in place when ``later`` starts."""
         return self.start <= later.start < self.end or self.start == later.start
 
 
 def stays(entries: Iterable[Entry | None]) -> dict[str, Stay]:
-    """By name the entries that start at a known time: ``at``, or some time after another one of them was applied.
+    """Map the entries with a known start to their periods: with ``at``, or after another such entry was applied.
 
-    What waits for a condition, or for a fault to be over, starts when that happens.
+    The start of an entry that waits for a condition, or for a fault to end, is unknown.
     """
     found: dict[str, Stay] = {}
     for entry in entries:

@@ -1,7 +1,7 @@
-"""The settings that a topic can have, by Kafka's release, and which of their values a broker refuses.
+"""Topic settings by Kafka's release, with the values that a broker refuses.
 
-Names, types and bounds are those of ``LogConfig`` in Kafka 3.9.2 and 4.2.0, asked of its own ``validate``. A broker
-reads values as text, so ``2`` and ``"2"`` are the same to it, and ``2.0`` is no whole number.
+Names, types and bounds are those of ``LogConfig`` in Kafka 3.9.2 and 4.2.0, found with its own ``validate``. A broker
+reads values as text: ``2`` and ``"2"`` are the same to it, and ``2.0`` is not a whole number.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _PLACES = r"\*|[0-9]+:[0-9]+(?:, ?[0-9]+:[0-9]+)*"
 
 @dataclass(frozen=True, slots=True)
 class TopicSetting:
-    """What values one setting takes."""
+    """The values that one setting accepts."""
 
     kind: Literal["whole", "share", "boolean", "word", "words", "places", "version"]
     low: float = -_LONG - 1
     high: float = _LONG
     words: tuple[str, ...] = ()
     besides: float | None = None
-    """One number outside of the bounds that it takes as well."""
+    """One accepted number outside of the bounds."""
 
     def refusal(self, value: object) -> str | None:
-        """Why a broker refuses a value, and what to write; None if it takes it."""
+        """Return the reason why a broker refuses a value, with a remedy; None if it accepts it."""
         text = spelled(value).strip()
         if self.kind in ("whole", "share"):
             return self._number(text)
@@ -121,12 +121,12 @@ SETTINGS: dict[int, dict[str, TopicSetting]] = {
     },
     4: {**_BOTH, "internal.segment.bytes": _int(-_INT - 1), "segment.bytes": _int(1_048_576)},
 }
-"""By the first number of Kafka's version, and by name."""
+"""By Kafka's major version, then by name."""
 RELEASES = frozenset(SETTINGS)
 
 
 def refusal(name: str, value: object, releases: Collection[int] = RELEASES) -> str | None:
-    """Why every one of these releases refuses a topic's setting, and what to write; None if one of them takes it."""
+    """Return why all these releases refuse a topic's setting, with a remedy; None if one of them accepts it."""
     told = [_refused(name, value, release) for release in sorted(releases, reverse=True)]
     return None if None in told else told[0]
 

@@ -1,4 +1,4 @@
-"""What a topic is made of: all that it takes to make it again as it was."""
+"""The shape of a topic: everything that is needed to create it again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from chaosk.core.model import Model
 
 
 class TopicShape(Model):
-    """A topic of the cluster's at a moment."""
+    """A topic of the cluster at a moment."""
 
     topic: str
     identity: str = ""
-    """Its id: another topic of the same name has another one."""
+    """Its topic id, which differs from that of another topic with the same name."""
     replicas: Annotated[tuple[Annotated[tuple[int, ...], Field(strict=False)], ...], Field(strict=False)] = ()
-    """By partition the brokers that hold it, the preferred leader first; empty where no cluster was asked."""
+    """The brokers of each partition, the preferred leader first; empty if no cluster was asked."""
     config: dict[str, str] = Field(default_factory=dict)
-    """What was set on it itself."""
+    """The settings on the topic itself."""

@@ -1,4 +1,4 @@
-"""How long a transaction may stay open: what a run has to wait for to see that one hangs."""
+"""Transaction time-outs: the time that a run must wait to detect a hanging transaction."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from chaosk.core.units import spell_duration
 
 USUAL = 60.0
-"""Seconds of ``transaction.timeout.ms`` where nothing is set."""
+"""Default of ``transaction.timeout.ms``, in seconds."""
 SLACK = 30.0
-"""Seconds beyond it that a coordinator has to abort the transaction."""
+"""Seconds after the time-out in which a coordinator aborts the transaction."""
 _SETTING = "transaction.timeout.ms"
 
 
 def timeouts(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """By probe that writes in transactions its ``transaction.timeout.ms`` in seconds; probes as in ``plan.json``."""
+    """Map each transactional probe to its ``transaction.timeout.ms`` in seconds; probes as in ``plan.json``."""
     found = {}
     for name, kinds in probes.items():
         produce, transform = kinds.get("produce") or {}, kinds.get("transform")
@@ -27,12 +27,12 @@ def timeouts(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def longest(probes: Mapping[str, Mapping[str, Any]]) -> float:
-    """The longest of them; the usual one where no probe writes in transactions."""
+    """Return the longest time-out; the default one if no probe writes in transactions."""
     return max(timeouts(probes).values(), default=USUAL)
 
 
 def short(settle: float, probes: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What to tell of a ``settle`` in which nobody sees that a transaction hangs; None if it is long enough."""
+    """Return the warning about a ``settle`` too short to detect a hanging transaction; None if it is long enough."""
     found = timeouts(probes)
     if not found:
         return None

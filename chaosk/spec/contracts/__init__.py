@@ -1,1 +1,1 @@
-"""What steps, probes, targets, conditions and stop conditions implement, and what they may ask. Public."""
+"""Public contracts of steps, probes, targets, conditions and stop conditions, and the queries that they may use."""

@@ -1,4 +1,4 @@
-"""What a condition is: a question to the live cluster with yes or no and the reason."""
+"""Contract of conditions: a question to the live cluster, answered by yes or no with the evidence."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from chaosk.spec.quorum import Needs
 
 
 class Answer(Model):
-    """Whether a condition holds, and what was seen."""
+    """The answer to a condition, with its evidence."""
 
     holds: bool
     seen: str
-    """What was seen, for logs and messages, like ``orders-3: ISR 0,1 of 0,1,2``."""
+    """The evidence, for logs and messages, like ``orders-3: ISR 0,1 of 0,1,2``."""
     answered: bool = True
-    """Whether somebody answered: else it does not hold because nobody could be asked."""
+    """False if nothing could be asked: the condition does not hold, because its state is unknown."""
     waited: bool = False
-    """Whether it had to be asked for more than once."""
+    """True if it had to be asked more than once."""
 
 
 Ask = Callable[[Live, Inventory], Answer]
-"""Asks once, and never waits."""
+"""Asks once, without waiting."""
 
 
 class Condition(Model, ABC):
-    """A condition; its fields are its arguments in the order they are written."""
+    """A condition; its fields are its arguments in the order in which they are written."""
 
     spelling: ClassVar[str]
-    """How it is written, like ``isr_full(TOPIC)``."""
+    """The written form, like ``isr_full(TOPIC)``."""
     example: ClassVar[str]
     needs: ClassVar[Needs | None] = None
-    """The mode of clusters that it is for, if not for any."""
+    """The only cluster mode in which it makes sense, if there is one."""
 
     def nested(self) -> tuple[str, ...]:
-        """The conditions among its arguments, like that in ``not(broker_up(2))``: checked before a run."""
+        """The conditions among its arguments, like that in ``not(broker_up(2))``; they are checked before a run."""
         return ()
 
     @abstractmethod
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask once; never waits. Raises ChaoskError if the cluster cannot tell."""
+        """Ask once, without waiting. Raises ChaoskError if the cluster does not answer."""
 
     def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - for conditions that count
-        """What asks again and again from now on; a condition that counts begins to. Raises as ``ask`` does."""
+        """Return the repeated question, which starts to count now if the condition counts. Raises as ``ask`` does."""
         return self.ask
 
 
 def counting(condition: Condition) -> Ask:
-    """What asks a condition again and again, counting from when it was first known: before that no count can begin."""
+    """Return a repeated question that starts to count at its first successful answer."""
     begun: list[Ask] = []
 
     def ask(live: Live, inventory: Inventory) -> Answer:

@@ -1,4 +1,4 @@
-"""What targets and conditions may ask of a running cluster and its probes; who answers is somebody else's matter."""
+"""Queries about a running cluster and its probes, for targets and conditions; the implementation is elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosk.spec.entity import Entity
 from chaosk.spec.topic_shape import TopicShape
 
 
-class UnknownTopic(ClusterError):  # noqa: N818 - the field's word
+class UnknownTopic(ClusterError):  # noqa: N818 - the usual term
     """The cluster has no such topic."""
 
 
@@ -37,7 +37,7 @@ class ForeignPartition:
 
 
 class ProbeState(Model):
-    """What a probe said of itself last."""
+    """The last state that a probe reported."""
 
     probe: str
     kind: str
@@ -46,31 +46,31 @@ class ProbeState(Model):
     scheduled: int = 0
     """Records (a producer), health checks or calls due so far."""
     ok: int = 0
-    """Acknowledged (and not in a transaction that was not committed), delivered, connected to, or answered."""
+    """Acknowledged (and not in an uncommitted transaction), delivered, connected to, or answered."""
     fail: int = 0
     info: int = 0
     errors: int = 0
     """Errors reported outside of any call."""
     lag: int | None = None
-    """Records up to the end that a consumer has not read; None while unknown."""
+    """Unread records up to the end of a consumer's partitions; None while unknown."""
     reached: int | None = None
-    """The sum of the offsets that a consumer reads next, of all partitions it holds; None while unknown."""
+    """The sum of a consumer's next offsets over all its partitions; None while unknown."""
     standby: bool = False
-    """Whether it runs and is not yet to do anything."""
+    """True if it runs, but has to wait before it works."""
     frozen: bool = False
-    """Whether its process was stopped by a signal."""
+    """True if its process was stopped by a signal."""
     begun: bool = True
-    """Whether it has been started at all."""
+    """True if it has been started."""
     last_error: str | None = None
     exit_status: int | None = None
 
     @property
     def ended_well(self) -> bool:
-        """Whether its process is over, and said that all was well."""
+        """True if its process has ended with status 0."""
         return self.begun and not self.running and self.exit_status == 0
 
     def process(self) -> str:
-        """How its process is, in words."""
+        """Describe the state of its process in words."""
         if not self.begun:
             return "has not been started"
         if not self.running:
@@ -79,75 +79,75 @@ class ProbeState(Model):
 
 
 class Live(Protocol):
-    """The cluster and the probes as they are now. Each call asks anew and raises ChaoskError when nobody answers."""
+    """The current state of cluster and probes. Each call asks again, and raises ChaoskError if there is no answer."""
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
-        """Every partition of a topic; raises UnknownTopic if there is none of that name."""
+        """Return every partition of a topic; raises UnknownTopic if there is no such topic."""
         ...
 
     def every_partition(self) -> tuple[PartitionState, ...]:
-        """Every partition of every topic, Kafka's own among them."""
+        """Return every partition of every topic, including Kafka's own."""
         ...
 
     def reassigning(self, topic: str) -> tuple[int, ...]:
-        """The partitions of a topic whose reassignment is under way."""
+        """Return the partitions of a topic with an ongoing reassignment."""
         ...
 
     def settings(self, entity: Entity) -> dict[str, str]:
-        """By name the settings that were made on that itself; raises ClusterError where nobody tells."""
+        """Return the settings that are set on the entity itself, by name; raises ClusterError if there is no answer."""
         ...
 
     def log_start(self, topic: str, partition: int) -> int:
-        """The first offset that a partition's leader still has; raises ClusterError if it does not tell."""
+        """Return the first offset that a partition's leader still has; raises ClusterError if there is no answer."""
         ...
 
     def own_topic(self, topic: str) -> bool:
-        """Whether chaosk made the topic that has this name now; raises ClusterError where nobody tells."""
+        """Return True if chaosk made the current topic of this name; raises ClusterError if there is no answer."""
         ...
 
     def topic_shape(self, topic: str) -> TopicShape:
-        """Id, replicas and settings of a topic; raises UnknownTopic if there is none of that name."""
+        """Return id, replicas and settings of a topic; raises UnknownTopic if there is no such topic."""
         ...
 
     def controller(self) -> int | None:
-        """Id of the controller: of a broker, or in KRaft of the node that leads the quorum; None if there is none."""
+        """Return the id of the controller: a broker, or with KRaft the leader of the quorum; None if there is none."""
         ...
 
     def coordinator(self, group: str) -> int | None:
-        """Broker id of a consumer group's coordinator; None if there is none."""
+        """Return the broker id of a consumer group's coordinator; None if there is none."""
         ...
 
     def transaction_coordinator(self, transactional_id: str) -> int | None:
-        """Broker id of the coordinator of a ``transactional.id``; None if there is none."""
+        """Return the broker id of the coordinator of a ``transactional.id``; None if there is none."""
         ...
 
     def brokers(self) -> tuple[int, ...]:
-        """Ids of the brokers that the cluster holds to be alive."""
+        """Return the ids of the brokers that the cluster considers alive."""
         ...
 
     def broker_answers(self, broker: int) -> bool:
-        """Whether that broker itself answers a request."""
+        """Return True if that broker itself answers a request."""
         ...
 
     def zookeeper_modes(self) -> dict[int, str | None]:
-        """By ZooKeeper id ``leader``, ``follower``, ``standalone``, or None where it does not serve."""
+        """Map each ZooKeeper id to ``leader``, ``follower``, ``standalone``, or None if the node does not serve."""
         ...
 
     def controller_roles(self) -> dict[int, str | None]:
-        """By node id ``leader``, ``follower``, or None for one that takes no part in the quorum; empty with ZooKeeper.
+        """Map node ids to ``leader``, ``follower``, or None for one outside of the quorum; empty with ZooKeeper.
 
-        Those of the inventory, and those that vote without being there.
+        Includes the nodes of the inventory, and voters that are not in it.
         """
         ...
 
     def unknown_names(self) -> tuple[str, ...]:
-        """The names of brokers that probes cannot look up; none where clients know brokers by address."""
+        """Return the broker names that probes cannot resolve; empty if clients know brokers by address."""
         ...
 
     def addresses(self, name: str) -> tuple[str, ...]:
-        """Where a name leads probes, each address once; to nothing if it is unknown."""
+        """Return the addresses to which a name resolves for probes, each once; empty if it is unknown."""
         ...
 
     def probe(self, name: str) -> ProbeState:
-        """What the probe said last."""
+        """Return the last state that the probe reported."""
         ...

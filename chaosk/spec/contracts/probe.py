@@ -1,4 +1,4 @@
-"""What a probe is: settings from YAML, and a loop in a process of its own that writes events until told to end."""
+"""Contract of probes: settings from YAML, and a loop in its own process that writes events until it is told to end."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ Address = tuple[str, int]
 
 
 class EventLog(Protocol):
-    """Where a probe writes events; rows are tuples in the table's column order (``chaosk.rundir.events``)."""
+    """The destination of a probe's events; rows are tuples in the table's column order (``chaosk.rundir.events``)."""
 
     def write(self, table: str, row: tuple[Any, ...]) -> None:
-        """Append one row; cheap, kept in memory until the next flush."""
+        """Append one row; cheap, because it stays in memory until the next flush."""
         ...
 
     def write_columns(self, table: str, rows: int, columns: Mapping[str, Any]) -> None:
-        """Append many rows at once, by column; a scalar stands for all rows, a column not named is empty."""
+        """Append many rows at once, by column; a scalar applies to all rows, a missing column is empty."""
         ...
 
     def due(self) -> bool:
-        """Whether a row has waited so long that the log must be flushed now."""
+        """Return True if the oldest row has waited so long that the log must be flushed now."""
         ...
 
     def flush(self) -> None:
-        """Hand all rows to the operating system: from then on they outlive the process."""
+        """Write all rows to the operating system, so that they outlive the process."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """What the worker hands to a probe's loop."""
+    """Everything that the worker gives to a probe's loop."""
 
     run_id: str
     probe: str
@@ -46,13 +46,13 @@ class Workplace:
     """librdkafka settings from the inventory, secrets resolved."""
     log: EventLog
     stopping: Callable[[], bool]
-    """Whether the probe was told to end cleanly."""
+    """Returns True once the probe was told to end cleanly."""
     tell: Callable[[ProbeState], None]
     """Report progress; call it every 200 ms or so."""
     brokers: Mapping[int, Address] = field(default_factory=dict)
-    """By broker id where clients connect to."""
+    """The address to which clients connect, by broker id."""
     partitions: Mapping[str, int] = field(default_factory=dict)
-    """By topic of the scenario how many it has."""
+    """Number of partitions, by topic of the scenario."""
 
 
 class Probe(Model, ABC):
@@ -60,34 +60,35 @@ class Probe(Model, ABC):
 
     example: ClassVar[str]
     writes: ClassVar[bool] = False
-    """Whether it writes records: such probes end first, so that the others can read all there is."""
+    """True for a probe that writes records: it ends first, so that the others can read all of them."""
 
     started_by: Literal["run", "step"] = "run"
-    """``run``: before the baseline. ``step``: not before a ``start_probe``, and then at once, whatever there is."""
+    """``run``: before the baseline. ``step``: by a ``start_probe``, without waiting for other probes."""
 
     must_fail: MustFail | None = None
-    """When nothing it tries may succeed: ``always``, ``fenced``, or from an entry on, like ``{after: twice}``."""
+    """The period in which no attempt may succeed: ``always``, ``fenced``, or from an entry on, like ``{after:
+    twice}``."""
 
     @abstractmethod
     def topics(self) -> tuple[str, ...]:
-        """The topics it reads or writes, none for one that does neither: each must be one of the scenario's."""
+        """The topics it reads or writes, if any: each must be one of the scenario's."""
 
     def reads(self) -> tuple[str, ...]:
-        """The topics among them that it reads, if it is a reader."""
+        """The topics that it reads."""
         return () if self.writes else self.topics()
 
     def groups(self) -> tuple[str, ...]:
-        """The consumer groups it commits for."""
+        """The consumer groups for which it commits."""
         return ()
 
     def transacts(self) -> tuple[str, ...]:
-        """The topics it writes to in transactions."""
+        """The topics to which it writes in transactions."""
         return ()
 
     def transactional_ids(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 - for those that have one
-        """The ``transactional.id`` that a probe of that name writes with, none for one without transactions."""
+        """The ``transactional.id`` of each producer of a probe with that name; empty without transactions."""
         return ()
 
     @abstractmethod
     def work(self, place: Workplace) -> None:
-        """Run until told to end; writes ``incarnations`` when ready and ``ends`` at a clean end."""
+        """Run until told to end; write ``incarnations`` when ready, and ``ends`` at a clean end."""

@@ -1,12 +1,12 @@
-"""What a step is: a value that describes a fault; it neither connects nor waits.
+"""Contract of steps: a value that describes a fault; it neither connects nor waits.
 
-For the nodes it is aimed at, a step yields *deeds* (what to do) and *facts* (what must then be seen). The engine in
-``chaosk.run`` freezes them into a :class:`Fault`, writes that down, and only then acts:
+For its target nodes, a step yields *deeds* (actions) and *facts* (expected observations). The engine in ``chaosk.run``
+freezes them into a :class:`Fault`, journals it, and only then acts:
 
-    before -> [undo written down] -> inject -> verify -> ... -> verify again -> undo -> healed
+    before -> [undo journalled] -> inject -> verify -> ... -> verify again -> undo -> healed
 
 A fault whose ``before`` or ``verify`` does not hold did not take, and the verdict is INCONCLUSIVE. Deeds, facts and
-so whole faults are data (JSON), so the undo can be handed to whoever has to heal.
+whole faults are data (JSON), so that another process or host can execute the undo.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Run(Model):
     do: Literal["run"] = "run"
     command: Command
     heals: bool = False
-    """Whether it heals, though it is a part of the injection: then it is done as an undo is, lease or no lease."""
+    """True for a part of the injection that heals: it is executed like an undo, whether the lease is valid or not."""
 
 
 class Elect(Model):
@@ -49,23 +49,23 @@ class Elect(Model):
 
 
 class Reassign(Model):
-    """Deed: ask the controller to give partitions other replicas, or to stop doing so."""
+    """Deed: ask the controller to reassign partitions to other replicas, or to cancel a reassignment."""
 
     do: Literal["reassign"] = "reassign"
     topic: str
     partitions: Annotated[tuple[int, ...], Field(strict=False)] | None = None
-    """None for all of them; to cancel, for those that are being reassigned."""
+    """None for all of them; to cancel, None for those under reassignment."""
     replicas: Annotated[tuple[int, ...], Field(strict=False)] | None
     """Broker ids, the preferred leader first; None cancels."""
 
 
 class Configure(Model):
-    """Deed: ask the controller to set settings of a topic, or to remove what was set there."""
+    """Deed: ask the controller to set or remove settings."""
 
     do: Literal["configure"] = "configure"
     settings: Settings
     back: bool = False
-    """Whether it puts back what was there before."""
+    """True if it restores the former values."""
 
 
 class AddPartitions(Model):
@@ -74,33 +74,33 @@ class AddPartitions(Model):
     do: Literal["add_partitions"] = "add_partitions"
     topic: str
     count: int
-    """How many it has then."""
+    """The resulting number of partitions."""
 
 
 class DeleteTopic(Model):
-    """Deed: delete a topic that chaosk made, and wait until no broker knows it any more."""
+    """Deed: delete a topic that chaosk made, and wait until no broker knows it."""
 
     do: Literal["delete_topic"] = "delete_topic"
     topic: str
     identity: str
-    """Its id, so that nothing happens to another one of that name."""
+    """Its topic id, so that a different topic of the same name is never deleted."""
 
 
 class MakeTopic(Model):
-    """Deed: make a topic that was deleted as it was, and wait until every leader serves it."""
+    """Deed: create a deleted topic with its former shape, and wait until every leader serves it."""
 
     do: Literal["make_topic"] = "make_topic"
     shape: TopicShape
     back: bool = False
-    """Whether it is the undo: then one that is there, whoever made it, is left alone."""
+    """True for an undo: an existing topic is left alone, whoever created it."""
 
 
 Operation = Elect | Reassign | Configure | AddPartitions | DeleteTopic | MakeTopic
-"""What the controller is asked to do."""
+"""Requests to the controller."""
 
 
 class Signal(Model):
-    """Deed: start a probe again, end it cleanly, kill it, freeze it, or let it go on."""
+    """Deed: start a probe, end it cleanly, kill it, pause it, or resume it."""
 
     do: Literal["signal"] = "signal"
     probe: str
@@ -108,14 +108,14 @@ class Signal(Model):
 
 
 class Names(Model):
-    """Deed: have probes told that there are no names, or nothing at all, that some lead elsewhere, or what is so."""
+    """Deed: make name lookups of probes fail, time out or lead elsewhere, or restore them."""
 
     do: Literal["names"] = "names"
     action: Literal["refuse", "silence", "move", "restore"]
     names: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Those to move."""
+    """The names that move."""
     to: str | None = None
-    """The address to which they lead then."""
+    """The address to which they lead."""
 
 
 class Pause(Model):
@@ -126,37 +126,41 @@ class Pause(Model):
 
 
 class Look(Model):
-    """Deed: write down how the cluster is."""
+    """Deed: record the state of the cluster."""
 
     do: Literal["look"] = "look"
     entry: str
-    """What the report calls it."""
+    """Its name in the report."""
 
 
 class Fact(Model):
-    """What must be seen: a command that exits with 0, or a condition that holds, within a time.
+    """An expected observation: a command that exits with 0, or a condition that holds, within a time.
 
-    As a deed it is waited for, and its absence fails the step.
+    Used as a deed it is waited for, and its absence fails the step.
     """
 
     do: Literal["await"] = "await"
     says: str
-    """In words, like ``broker 2 is gone``."""
+    """The fact in words, like ``broker 2 is gone``."""
     query: Command | Settings | str
-    """A command (its output is the evidence), settings that are so, or a condition as text, like ``broker_up(2)``."""
+    """A command (its output is the evidence), settings that must be in force, or a condition as text, like
+    ``broker_up(2)``."""
     within: float = 0.0
     """Seconds to keep asking; 0 asks once."""
     doubt: float | None = None
-    """Seconds after which a no is believed, where who cannot answer is asked for longer; None: as long as them."""
+    """Time-out in seconds for a definite "no"; without an answer, asking goes on until ``within``. None: same as
+    ``within``."""
     still: bool = True
-    """Whether, as an effect, it must be seen once more before the undo: not what may end by itself, rightly."""
+    """True if, as an effect, it must be seen again before the undo. False for an effect that may legitimately end
+    earlier."""
     steady: bool = True
-    """Whether, as an effect, it is asked again and again while the fault lasts. Not what is dear to ask, what touches
-    anything, what wavers under load, and what a broker that is cut off from its peers would answer wrongly."""
+    """True if, as an effect, it is checked repeatedly while the fault lasts. False for a fact that is expensive to
+    check, has side effects, is unstable under load, or is answered wrongly by a broker that is cut off from its
+    peers."""
     last: bool = False
-    """Whether, as an effect, it is asked before the undo alone: what is to have come about by then."""
+    """True if, as an effect, it is checked only before the undo, because it takes that time to come about."""
     remedy: str | None = None
-    """What to do where it did not last."""
+    """The remedy if it did not last."""
 
 
 Deed = Annotated[
@@ -166,7 +170,7 @@ Deed = Annotated[
 
 
 class Fault(Model):
-    """One fault, ready to be injected and undone: data, nothing symbolic left."""
+    """One fault, ready to be injected and undone: pure data with resolved targets."""
 
     name: str
     """The timeline entry's name, unique in the run."""
@@ -178,62 +182,63 @@ class Fault(Model):
     undo: Annotated[tuple[Deed, ...], Field(strict=False)]
     healed: Annotated[tuple[Fact, ...], Field(strict=False)]
     harm: Annotated[tuple[Harm, ...], Field(strict=False)] = ()
-    """What it takes from the cluster, moment by moment; empty if nothing."""
+    """The harm to the cluster, one value for each moment; empty if it does none."""
     holds: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """What it changes, like ``the process of broker 1``: two faults that hold the same contradict each other."""
+    """The objects that it changes, like ``the process of broker 1``: two faults with a common one contradict each
+    other."""
     tidy: Annotated[tuple[Deed, ...], Field(strict=False)] = ()
-    """What a run does last, once it is seen healed; nobody needs it to heal."""
+    """Deeds of the run after healing is verified; healing does not depend on them."""
     watch: Annotated[tuple[Fact, ...], Field(strict=False)] = ()
-    """What is asked again and again while it is in place; each once, and never waited for."""
+    """Facts that are checked repeatedly while it is in place; each once, without waiting."""
     aimed: str = ""
-    """Whom it is done to, in words; empty in what was stored before there were any."""
+    """Its targets in words; empty in faults that an older version stored."""
     down: Annotated[tuple[str, ...], Field(strict=False)] = ()
-    """Hosts that it takes down as a whole, and that come back from another boot."""
+    """Hosts that it takes down as a whole, and that return with a new boot."""
 
     @property
     def whom(self) -> str:
-        """Whom it is done to, in words."""
+        """Its targets in words."""
         return self.aimed or ", ".join(map(str, self.targets))
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a step acts: the inventory and the nodes its targets were resolved to."""
+    """The place where a step acts: the inventory and the resolved nodes of its targets."""
 
     inventory: Inventory
     run_id: str
-    """``[A-Za-z0-9._-]``, tags everything that is left on a host."""
+    """``[A-Za-z0-9._-]``, marks everything that is left on a host."""
     entry: str
     """Name of the timeline entry, unique in the run."""
     aims: Mapping[str, tuple[Node, ...]]
-    """By target expression, as written, the nodes it named when the step fired."""
+    """The nodes of each target expression, as written, at the time when the step fired."""
     boot_id: str = ""
-    """Of the machine that chaosk runs on: no step may boot that one."""
+    """Boot id of the machine that runs chaosk, which no step may reboot."""
     former: Mapping[Entity, Mapping[str, str]] = field(default_factory=dict)
-    """What was set when the step fired, of what it :meth:`Step.changes`; empty where no cluster was asked."""
+    """The former values of what it :meth:`Step.changes`, read when the step fired; empty if no cluster was asked."""
 
     topics: Mapping[str, TopicShape] = field(default_factory=dict)
-    """By name the topics that it :meth:`Step.remakes`, as they were then; empty where no cluster was asked."""
+    """The former shapes of the topics that it :meth:`Step.remakes`, by name; empty if no cluster was asked."""
 
     def former_of(self, settings: Settings) -> Settings:
-        """The same settings as they were when the step fired."""
+        """Return the same settings with their values at the time when the step fired."""
         former = self.former.get(settings.of, {})
         return Settings(of=settings.of, values={name: former.get(name) for name in settings.values})
 
     def nodes(self, *targets: str) -> tuple[Node, ...]:
-        """The nodes of one or more target expressions, in order, each once."""
+        """Return the nodes of one or more target expressions, in order, each once."""
         return tuple(dict.fromkeys(node for target in targets for node in self.aims[target]))
 
     def broker(self, node: Node) -> Broker:
-        """The inventory's entry of a broker node."""
+        """Return the inventory's entry of a broker node."""
         return self.inventory.brokers[int(node.id)]
 
     def controller(self, node: Node) -> Broker | Controller:
-        """The inventory's entry of a KRaft controller, a broker's where it is one as well."""
+        """Return the inventory's entry of a KRaft controller; in combined mode that is a broker's."""
         return self.inventory.voters()[int(node.id)]
 
     def zookeeper(self, node: Node) -> ZooKeeper:
-        """The inventory's entry of a ZooKeeper node."""
+        """Return the inventory's entry of a ZooKeeper node."""
         return self.inventory.zookeepers[int(node.id)]
 
 
@@ -241,92 +246,94 @@ class Step(Model, ABC):
     """One kind of timeline entry. Its YAML name is its file name, its YAML keys are its fields."""
 
     example: ClassVar[str]
-    """A timeline entry in YAML that can be copied."""
+    """A timeline entry in YAML, ready to copy."""
     lasting: ClassVar[bool]
-    """Whether it leaves something to undo, so that ``for`` makes sense."""
+    """True if it leaves something to undo, so that ``for`` makes sense."""
     ends: ClassVar[tuple[str, ...]] = ()
-    """Kinds of step whose faults it ends when it hits the same nodes, as ``start_broker`` ends ``kill_broker``."""
+    """Kinds of steps whose faults it ends on the same nodes, as ``start_broker`` ends ``kill_broker``."""
     about_clients: ClassVar[bool] = False
-    """Whether it is done to probes themselves: then nobody else has to be at work for it to show something."""
+    """True if it acts on probes themselves, so that its effect shows without other working probes."""
     names: ClassVar[bool] = False
-    """Whether it changes what names probes know, so that they have to have their own."""
+    """True if it changes the names that probes can resolve, which therefore need a private name service."""
     needs: ClassVar[Needs | None] = None
-    """The mode of clusters that it is for, if not for any."""
+    """The only cluster mode in which it makes sense, if there is one."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """By name the settings that every broker must have for it."""
+    """Settings that every broker must have for it, by name."""
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
         """The target expressions to resolve when the step fires."""
 
     def takes(self) -> frozenset[NodeKind]:
-        """The kinds of nodes that its targets may name; none where it refuses what it cannot be done to by itself."""
+        """The kinds of nodes that its targets may name; empty if the step checks its targets elsewhere."""
         return frozenset()
 
     def aimed(self, site: Site) -> str:
-        """Whom it is done to, in words: each node, unless the step says who is on which side."""
+        """Its targets in words: each node, unless the step distinguishes sides."""
         return ", ".join(map(str, site.nodes(*self.targets())))
 
     def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - for those that override it
-        """The settings that it changes: what they were is asked when it fires, and is in ``site.former`` from then."""
+        """The settings that it changes: their values are read when it fires, and are then in ``site.former``."""
         yield from ()
 
     def remakes(self) -> tuple[str, ...]:
-        """The topics that it deletes and makes again: how they are is asked when it fires, and in ``site.topics``."""
+        """The topics that it deletes and creates again; their shapes, read when it fires, are in ``site.topics``."""
         return ()
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """What it takes from the cluster, one value for each moment; unless it says otherwise all it aims at, at once.
+        """The harm to the cluster, one value for each moment; by default all its targets at once.
 
-        Counted against the limits of :mod:`chaosk.planning.blast_radius`, together with what else is in place then.
+        Counted against the limits of :mod:`chaosk.planning.blast_radius`, together with other faults in place at that
+        time.
         """
         if away := servers_of(site.inventory, site.nodes(*self.targets())):
             yield Harm(away=away)
 
     def holds(self, site: Site) -> Iterator[str]:
-        """What it changes, in words: no two faults may hold the same at a time. By default each of its targets."""
+        """The objects that it changes, in words; no two faults may share one. By default each of its targets."""
         for node in site.nodes(*self.targets()):
             yield f"{type(self).__module__.rpartition('.')[2]} of {node}"
 
     def down(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - for those that override it
-        """The hosts that it takes down as a whole: nobody expects an answer of them while it lasts."""
+        """The hosts that it takes down as a whole: no answer is expected from them while it lasts."""
         yield from ()
 
     def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - for those that override it
-        """Why it cannot be done to a host, and what to do, as far as the inventory tells; None if it can."""
+        """Return the reason and remedy if the inventory rules it out on a host; None if it does not."""
         return None
 
     def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
-        """What hosts must be able to do, asked before the run of all that may be aimed at, beside :meth:`before`."""
+        """Capabilities that hosts need, checked before the run on all possible targets, apart from :meth:`before`."""
         yield from ()
 
     def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
-        """What must hold before, or the fault cannot take (a broker that is to be killed runs)."""
+        """Preconditions without which the fault cannot take (a broker to be killed is running)."""
         yield from ()
 
     @abstractmethod
     def inject(self, site: Site) -> Iterator[Deed]:
-        """What to do, in order."""
+        """The actions, in order."""
 
     @abstractmethod
     def verify(self, site: Site) -> Iterator[Fact]:
-        """The effect that must be seen after injecting, and still before undoing."""
+        """The effect that must be seen after injecting, and again before undoing."""
 
     def watch(self, site: Site) -> Iterator[Fact]:
-        """What must hold at every look while the fault lasts; by default what was verified, if it can be asked often.
+        """Facts that must hold in every check while the fault lasts; by default the verified ones cheap to check.
 
-        A fact stands for the one of :meth:`verify` that says the same: its marks are compared with those seen then.
+        A fact corresponds to the one of :meth:`verify` with the same words: its marks are compared with those seen
+        then.
         """
         yield from (fact for fact in self.verify(site) if fact.still and fact.steady)
 
     def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - for those that override it
-        """What puts the cluster back; safe to do twice, and when the injection got only half way."""
+        """The actions that restore the cluster; safe to repeat, and safe after a partial injection."""
         yield from ()
 
     def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
-        """What must be seen once it is undone."""
+        """The facts that must be seen after the undo."""
         yield from ()
 
     def tidy(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - for those that override it
-        """What is cleared away once it is seen healed: by a run alone, never by a host that heals itself."""
+        """Clean-up after healing is verified: done by a run only, never by a host that heals itself."""
         yield from ()

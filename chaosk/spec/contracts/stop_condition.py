@@ -1,7 +1,7 @@
-"""What a stop condition is: a look at the cluster, again and again while a run lasts, that says why it has to stop.
+"""Contract of stop conditions: a periodic check of the cluster during a run, which returns a reason to stop.
 
-Its YAML name is its file name, its YAML keys are its fields. Each has a thread of its own, so that one that waits for
-an answer delays no other; a look that takes long delays only the next one of its kind.
+Its YAML name is its file name, its YAML keys are its fields. Each condition has its own thread, so that a slow check
+delays only the next one of the same condition.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chaosk.core.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a condition saw that must not be. ``at``: when, nanoseconds of the monotonic clock."""
+    """A violated condition, seen at ``at`` (nanoseconds of the monotonic clock)."""
 
     at: int
     what: str
@@ -23,7 +23,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Strained:
-    """A partition of somebody else's topic that has no leader, or not all its replicas in sync."""
+    """A partition of somebody else's topic without a leader, or with replicas out of sync."""
 
     topic: str
     partition: int
@@ -34,37 +34,40 @@ class Strained:
     least: int
     """The topic's ``min.insync.replicas``."""
     offline: float = 0.0
-    """Seconds that it has been without a leader, as far as was looked."""
+    """Observed seconds without a leader."""
 
     @property
     def name(self) -> str:
-        """For messages, like ``payments-3``."""
+        """Its name in messages, like ``payments-3``."""
         return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """By how much a probe's counts grew over a stretch of time."""
+    """The growth of a probe's counts over a period."""
 
     probe: str
     ok: int
     bad: int
-    """Failed, of unknown fate, or reported as errors."""
+    """Failed, of unknown outcome, or reported as errors."""
 
 
 class Sight(Protocol):
-    """What a stop condition can look at. No call waits for long, or raises but ChaoskError."""
+    """Observations available to stop conditions. No call waits for long, or raises anything but ChaoskError."""
 
     def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
-        """When the watcher looked last (monotonic nanoseconds) and what it saw; None before its first look."""
+        """Return the watcher's last sample with its time (monotonic nanoseconds); None before the first sample."""
         ...
 
     def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
-        """When probes were looked at, and what changed in the ``window`` seconds before; None if not yet so long."""
+        """Return the growth in the last ``window`` seconds, and the sample's time; None before such a time passed."""
         ...
 
     def unreachable(self, within: float) -> tuple[int, dict[str, str]]:
-        """When hosts were asked, and why some did not answer in time; those in the hands of a fault are left out."""
+        """Return the hosts without an answer in time, each with the reason; hosts affected by a fault are left out.
+
+        The first value is the time of the check.
+        """
         ...
 
 
@@ -72,14 +75,14 @@ class StopCondition(Model, ABC):
     """One reason to stop a run."""
 
     example: ClassVar[str]
-    """An item of ``stop_conditions`` in YAML that can be copied."""
+    """An item of ``stop_conditions`` in YAML, ready to copy."""
     watches_all: ClassVar[bool] = False
-    """Whether the watcher has to look at the topics of others, too."""
+    """True if the watcher has to sample the topics of others, too."""
 
     def pause(self) -> float:
-        """Seconds between two looks."""
+        """Return the seconds between two checks."""
         return 0.1
 
     @abstractmethod
     def look(self, sight: Sight) -> Seen | None:
-        """Why the run has to stop; None if it may go on."""
+        """Return the reason to stop the run; None to go on."""

@@ -13,7 +13,7 @@ from chaosk.spec.contracts.stop_condition import StopCondition
 
 
 def stop_conditions() -> dict[str, type[StopCondition]]:
-    """Every kind of stop condition by its YAML name."""
+    """Return every kind of stop condition by its YAML name."""
     return plugins.discover("chaosk.cluster.stop_conditions", StopCondition)
 
 
@@ -38,4 +38,4 @@ Rules = Annotated[
     Field(strict=False),
     WrapSerializer(_with_kinds, when_used="json"),
 ]
-"""``- offline_partition: {}``, and so on; the first one that holds stops the run."""
+"""``- offline_partition: {}``, and so on; the first one that is violated stops the run."""

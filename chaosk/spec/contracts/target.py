@@ -1,4 +1,4 @@
-"""What a target is: an expression that names a *set* of nodes, resolved against the live cluster when a step fires."""
+"""Contract of targets: an expression for a *set* of nodes, resolved against the live cluster when a step fires."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NodeKind = Literal["host", "broker", "zookeeper", "controller", "probe", "listen
 
 
 class Node(Model):
-    """One thing a fault can hit."""
+    """A node that a fault can affect."""
 
     kind: NodeKind
     id: str
     """Host name, id of a server, probe name, or ``<listener>`` with its broker id, like ``CLIENT/2``."""
     host: str | None = None
-    """The host it runs on; None for probes and everyone else."""
+    """Its host; None for probes and everyone else."""
 
     def __str__(self) -> str:
         place = f" on {self.host}" if self.host and self.kind != "host" else ""
@@ -30,7 +30,7 @@ class Node(Model):
 
 
 def servers(inventory: Inventory) -> tuple[Node, ...]:
-    """All brokers, ZooKeeper nodes and controllers of a cluster; one that is a broker as well is there as that."""
+    """Return all brokers, ZooKeeper nodes and controllers of a cluster; a combined node counts as a broker."""
     brokers = (Node(kind="broker", id=str(number), host=one.host) for number, one in inventory.brokers.items())
     keepers = (Node(kind="zookeeper", id=str(number), host=one.host) for number, one in inventory.zookeepers.items())
     controllers = (
@@ -40,39 +40,39 @@ def servers(inventory: Inventory) -> tuple[Node, ...]:
 
 
 def voters(inventory: Inventory) -> tuple[Node, ...]:
-    """The controllers of a KRaft quorum: brokers that are one as well, and those that are nothing else."""
+    """Return the controllers of a KRaft quorum: combined nodes (as brokers) and pure controllers."""
     numbers = {str(number) for number in inventory.voters()}
     return tuple(node for node in servers(inventory) if node.kind in {"broker", "controller"} and node.id in numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a target is resolved against."""
+    """The context in which a target is resolved."""
 
     inventory: Inventory
     live: Live
     chance: Random
-    """Seeded from the run's seed and the entry's name, so a run can be repeated."""
+    """Seeded from the run's seed and the entry's name, so that a run can be repeated."""
 
 
 class Target(Model, ABC):
-    """A symbolic target; its fields are its arguments in the order they are written."""
+    """A symbolic target; its fields are its arguments in the order in which they are written."""
 
     spelling: ClassVar[str]
-    """How it is written, like ``leader(TOPIC, PARTITION)``; for messages and the reference."""
+    """The written form, like ``leader(TOPIC, PARTITION)``, for messages and the reference."""
     example: ClassVar[str]
-    """One that can be copied."""
+    """An example, ready to copy."""
     kinds: ClassVar[frozenset[NodeKind]] = frozenset()
-    """The kinds of nodes it can name; none: those of the targets among its arguments, or nobody knows."""
+    """The kinds of nodes it can name; empty: the kinds of its nested targets, or unknown."""
     static: ClassVar[bool] = False
-    """Whether it is the same whenever it is asked, with no live cluster."""
+    """True if it resolves to the same nodes at any time, without a live cluster."""
     needs: ClassVar[Needs | None] = None
-    """The mode of clusters that it is for, if not for any."""
+    """The only cluster mode in which it makes sense, if there is one."""
 
     def nested(self) -> tuple[str, ...]:
-        """The target expressions among its arguments, like the set in ``random(1, brokers)``: checked before a run."""
+        """The target expressions among its arguments, like the set in ``random(1, brokers)``; checked before a run."""
         return ()
 
     @abstractmethod
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """The nodes it names now, ordered; empty if none. Raises ChaoskError if the cluster cannot tell."""
+        """Return the nodes it names now, ordered; empty if none. Raises ChaoskError if the cluster does not answer."""

@@ -1,1 +1,1 @@
-"""A scenario, an inventory and a seed become concrete faults; what is refused as unsafe. No network."""
+"""Concrete faults from scenario, inventory and seed, and refusal of unsafe ones. No network."""

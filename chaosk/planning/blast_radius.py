@@ -1,8 +1,8 @@
-"""How far the harm of faults may reach, counted over all that are in place at the same time. Pure.
+"""Limits of harm, counted over all faults that are in place at the same time. Pure.
 
-Four limits hold unless the scenario lifts them (:mod:`chaosk.spec.allow`): a majority of the ZooKeeper nodes, in KRaft
-of the controllers, stays in touch, some broker stays, and a topic that is not the scenario's neither falls
-below its ``min.insync.replicas`` nor loses the records of all replicas that are in sync.
+Four limits hold unless the scenario lifts them (:mod:`chaosk.spec.allow`). A majority of the ZooKeeper nodes, in KRaft
+of the controllers, stays connected. At least one broker stays. A topic of others does not fall below its
+``min.insync.replicas``. A topic of others does not lose the records of all its in-sync replicas.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from chaosk.spec.harm import Harm
 from chaosk.spec.inventory import Inventory
 
 Moments = tuple[Harm, ...]
-"""What one fault harms, moment by moment: a rolling restart has one for each node. Empty: it harms nobody."""
+"""Harm of one fault, moment by moment: a rolling restart has one value for each node. Empty: no harm."""
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A limit that would be passed."""
+    """An exceeded limit of harm."""
 
     limit: str
     """Its name in ``allow``."""
@@ -34,7 +34,7 @@ class Excess:
 def excesses(
     inventory: Inventory, standing: Sequence[Moments], new: Moments, foreign: Sequence[ForeignPartition]
 ) -> tuple[Excess, ...]:
-    """The limits that ``new`` would pass on top of what stands; each once, the worst moment of all."""
+    """Return the limits that ``new`` would exceed together with ``standing`` faults; each once, at its first moment."""
     found: dict[str, Excess] = {}
     if not new:
         return ()
@@ -47,7 +47,7 @@ def excesses(
 
 
 def forbidden(found: Iterable[Excess], allow: Allow) -> str | None:
-    """Why a fault is refused, and what to write if it is meant; None if the scenario allows all of it."""
+    """Return the reason for refusing a fault, with the text that allows it; None if the scenario allows all of it."""
     told = [excess for excess in found if excess.limit not in allow.reasons()]
     if not told:
         return None
@@ -57,7 +57,7 @@ def forbidden(found: Iterable[Excess], allow: Allow) -> str | None:
 
 
 class _Remains:
-    """What is left of a cluster under some harm."""
+    """The remaining cluster under some harm."""
 
     def __init__(self, inventory: Inventory, harms: Sequence[Harm]) -> None:
         self._away = {node for harm in harms for node in harm.away}
@@ -71,11 +71,11 @@ class _Remains:
         self.present = self._together([one for one in self.brokers if self._in_touch(one, together)])
 
     def linked(self, one: Node, two: Node) -> bool:
-        """Whether both are there and reach each other."""
+        """Return True if both nodes are present and can communicate."""
         return not {one, two} & self._away and (one == two or frozenset((one, two)) not in self._severed)
 
     def in_sync(self, partition: PartitionState) -> int:
-        """Replicas in sync that stay so: those that are there, and that the leader reaches."""
+        """Return the number of in-sync replicas that stay in sync: present, and connected to the leader."""
         there = {int(node.id): node for node in self.present}
         alive = [number for number in partition.isr if number in there]
         if not alive:
@@ -85,16 +85,16 @@ class _Remains:
         return sum(self.linked(leader, there[number]) for number in alive)
 
     def kept(self, partition: PartitionState) -> bool:
-        """Whether some replica in sync still has its records."""
+        """Return True if at least one in-sync replica still has its records."""
         return bool(set(partition.isr) - self._wiped)
 
     def _together(self, nodes: list[Node]) -> list[Node]:
-        """The most nodes that one of them reaches, itself included: a leader needs no more, and no less."""
+        """Return the largest set of nodes that one of them reaches, itself included: all that a leader needs."""
         groups = [[two for two in nodes if self.linked(one, two)] for one in nodes]
         return max(groups, key=len, default=[])
 
     def _in_touch(self, broker: Node, keepers: list[Node]) -> bool:
-        """Whether a broker keeps its session: without a quorum none loses it, so that is not counted twice."""
+        """Return True if a broker keeps its session. Without a quorum none loses it: that is not counted twice."""
         return not (self.quorum and keepers) or any(self.linked(broker, one) for one in keepers)
 
 

@@ -1,4 +1,4 @@
-"""Whether two faults can be in place at the same time. Pure."""
+"""Contradictions between two faults that would be in place at the same time. Pure."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from chaosk.spec.contracts.step import Fault, Run
 
 
 def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) -> str | None:
-    """Why a fault cannot join those that stand, and what to do; None if it can.
+    """Return the reason and remedy if a fault cannot join the ``standing`` ones; None if it can.
 
-    Two faults that change the same contradict: neither could be verified, and undoing one would undo the other. A step
-    that ``ends`` a kind of fault may do so, if it ends the whole of it. On a host that goes down nothing else lasts.
+    Two faults that change the same object contradict: neither could be verified, and undoing one would undo the other.
+    A step that ``ends`` a kind of fault may do so if it ends all of it. No other fault can last on a host that goes
+    down.
     """
     for other in standing:
         if (host := _shaken(new, other)) is not None:
@@ -38,7 +39,7 @@ def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) 
 
 
 def _shaken(one: Fault, two: Fault) -> str | None:
-    """A host that one of the two takes down, and on which the other does something; None if there is none."""
+    """Return a host that one of the two takes down and the other acts on; None if there is none."""
     for faller, other in ((one, two), (two, one)):
         touched = {deed.command.host for deed in (*other.inject, *other.undo) if isinstance(deed, Run)}
         if found := [host for host in faller.down if host in touched]:

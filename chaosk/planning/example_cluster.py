@@ -1,4 +1,4 @@
-"""Clusters for plans: one that knows nothing, and one that could be; neither is asked over a network."""
+"""Clusters for plans without a network: one without any answers, and a healthy example."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from chaosk.spec.topic_shape import TopicShape
 
 
 class OnlyLiveError(ChaoskError):
-    """Only the running cluster can tell."""
+    """The answer depends on the running cluster."""
 
 
 class NoCluster:
-    """A ``Live`` that raises OnlyLiveError: what resolves on it is the same whenever it is asked."""
+    """A ``Live`` that raises OnlyLiveError: a target that resolves on it resolves the same at any time."""
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
         """Unknown."""
@@ -86,7 +86,7 @@ class NoCluster:
 
 
 class ExampleCluster(NoCluster):
-    """A ``Live`` of a healthy cluster of an inventory: the first broker has every role there is, all are in sync."""
+    """A ``Live`` of a healthy cluster of an inventory: the first broker has all roles, all replicas are in sync."""
 
     def __init__(self, inventory: Inventory) -> None:
         """The cluster has the brokers and ZooKeeper nodes of ``inventory``."""
@@ -95,14 +95,14 @@ class ExampleCluster(NoCluster):
         self._voters = tuple(sorted(inventory.voters()))
 
     def partitions(self, topic: str) -> tuple[PartitionState, ...]:
-        """A hundred, all alike."""
+        """A hundred similar partitions."""
         ids = self._brokers
         return tuple(
             PartitionState(topic=topic, partition=number, leader=ids[0], replicas=ids, isr=ids) for number in range(100)
         )
 
     def every_partition(self) -> tuple[PartitionState, ...]:
-        """Those of one topic."""
+        """The partitions of one topic."""
         return self.partitions("orders")
 
     def reassigning(self, topic: str) -> tuple[int, ...]:  # noqa: ARG002 - the same for all
@@ -110,19 +110,19 @@ class ExampleCluster(NoCluster):
         return ()
 
     def settings(self, entity: Entity) -> dict[str, str]:  # noqa: ARG002 - the same for all
-        """None that were made."""
+        """Empty: all defaults."""
         return {}
 
     def log_start(self, topic: str, partition: int) -> int:  # noqa: ARG002 - the same for all
-        """Nothing was deleted."""
+        """0: no record was deleted."""
         return 0
 
     def own_topic(self, topic: str) -> bool:  # noqa: ARG002 - the same for all
-        """It is."""
+        """True."""
         return True
 
     def topic_shape(self, topic: str) -> TopicShape:
-        """One partition, on all brokers."""
+        """One partition on all brokers."""
         return TopicShape(topic=topic, identity="00000000-0000-0000-0000-000000000001", replicas=(self._brokers,))
 
     def controller(self) -> int | None:
@@ -138,25 +138,25 @@ class ExampleCluster(NoCluster):
         return self._brokers[0]
 
     def brokers(self) -> tuple[int, ...]:
-        """All of them."""
+        """All brokers of the inventory."""
         return self._brokers
 
     def broker_answers(self, broker: int) -> bool:
-        """Whether it exists."""
+        """True if the inventory has that broker."""
         return broker in self._brokers
 
     def zookeeper_modes(self) -> dict[int, str | None]:
-        """The first leads."""
+        """The first node leads."""
         return {number: "follower" if place else "leader" for place, number in enumerate(self._zookeepers)}
 
     def unknown_names(self) -> tuple[str, ...]:
-        """None: all are known."""
+        """Empty: all names are known."""
         return ()
 
     def addresses(self, name: str) -> tuple[str, ...]:  # noqa: ARG002 - the same for all
-        """All to one that is nobody's."""
+        """The same unused address for every name."""
         return ("192.0.2.99",)
 
     def controller_roles(self) -> dict[int, str | None]:
-        """The first leads."""
+        """The first node leads."""
         return {number: "follower" if place else "leader" for place, number in enumerate(self._voters)}

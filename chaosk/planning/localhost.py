@@ -1,4 +1,4 @@
-"""Which hosts of an inventory are the machine that chaosk runs on, however their addresses are spelled."""
+"""Hosts of an inventory that are the machine that runs chaosk, regardless of the spelling of their addresses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _LOCAL = ("localhost", "ip6-localhost", "localhost.localdomain")
 
 
 def here(inventory: Inventory) -> frozenset[str]:
-    """The hosts whose address is one of this machine's own; names are resolved, nothing is sent to any host."""
+    """Return the hosts whose address is one of this machine's; names are resolved, hosts are not contacted."""
     return frozenset(name for name, host in inventory.hosts.items() if any(map(is_own, _resolved(host.address))))
 
 
 def surely_here(inventory: Inventory) -> frozenset[str]:
-    """The hosts whose address says by itself that it is this machine: no socket is opened, no name is resolved."""
+    """Return the hosts whose address is local by definition: no socket is opened, no name is resolved."""
     return frozenset(name for name, host in inventory.hosts.items() if _says_local(host.address))
 
 
 def is_own(address: str) -> bool:
-    """Whether a numeric address is one of this machine's: only those can a socket be bound to."""
+    """Return True if a numeric address is one of this machine's, to which alone a socket can be bound."""
     plain = _plain(address)
     if plain is None:
         return False
@@ -41,7 +41,7 @@ def _resolved(address: str) -> tuple[str, ...]:
     try:
         return tuple({str(found[4][0]) for found in socket.getaddrinfo(address, None)})
     except OSError:
-        return ()  # connecting to it fails with better words
+        return ()  # the connection attempt reports it better
 
 
 def _says_local(address: str) -> bool:
@@ -52,7 +52,7 @@ def _says_local(address: str) -> bool:
 
 
 def _plain(address: str) -> IPv4Address | IPv6Address | None:
-    """A numeric address, an IPv4 address that is written as IPv6 as what it is; None for a name."""
+    """Parse a numeric address, an IPv4-mapped IPv6 address as IPv4; return None for a name."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

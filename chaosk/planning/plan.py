@@ -1,4 +1,4 @@
-"""The plan of a run: everything that decides what happens, written down before anything does; no network.
+"""The plan of a run: all inputs that determine it, recorded before it starts; no network.
 
 ``plan.json`` is the first file of a run directory. It holds references to secrets, never secrets.
 """
@@ -22,27 +22,27 @@ _TOOLS = ("chaosk", "confluent-kafka", "pyspark", "pyarrow", "kafka-python", "pa
 
 
 class Plan(Model):
-    """One run, before it begins."""
+    """One run, before it starts."""
 
     version: int = VERSION
     run_id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
-    """Unique; tags everything that the run leaves anywhere, and names files on hosts."""
+    """Unique; marks everything that the run leaves anywhere, and names files on hosts."""
     seed: int
-    """Decides every random choice: the same plan with the same seed on the same cluster aims at the same nodes."""
+    """Determines every random choice: the same plan and seed on the same cluster give the same nodes."""
     scenario: Scenario
     inventory: Inventory
     kafka: str | None = None
-    """The brokers' version as the inventory says it."""
+    """The brokers' version according to the inventory."""
     versions: dict[str, str] = Field(default_factory=dict)
-    """Of chaosk and the libraries that act or judge, with ``librdkafka`` and ``python``."""
+    """Versions of chaosk and the libraries that act or judge, with ``librdkafka`` and ``python``."""
 
     def to_json(self) -> str:
-        """The text of ``plan.json``."""
+        """Return the text of ``plan.json``."""
         return self.model_dump_json(by_alias=True, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Plan:
-        """The plan in ``plan.json``; raises UsageError if it is none, or one of a version that is not understood."""
+        """Parse ``plan.json``; raises UsageError if it is invalid, or of an unsupported version."""
         try:
             plan = cls.model_validate_json(text)
         except (ValueError, KeyError) as error:
@@ -53,7 +53,7 @@ class Plan(Model):
 
 
 def make(scenario: Scenario, inventory: Inventory, run_id: str, seed: int) -> Plan:
-    """The plan of one run, with the versions of what is installed here."""
+    """Make the plan of one run, with the versions of the installed software."""
     kafka = inventory.kafka.version
     return Plan(
         run_id=run_id, seed=seed, scenario=scenario, inventory=inventory, kafka=kafka, versions=installed_versions()
@@ -61,8 +61,8 @@ def make(scenario: Scenario, inventory: Inventory, run_id: str, seed: int) -> Pl
 
 
 def installed_versions() -> dict[str, str]:
-    """By name the versions of chaosk, its libraries, librdkafka and Python, as they are here."""
-    import platform  # noqa: PLC0415 - these two only for this
+    """Return the versions of chaosk, its libraries, librdkafka and Python on this machine, by name."""
+    import platform  # noqa: PLC0415 - only needed here
 
     import confluent_kafka  # noqa: PLC0415 - loading librdkafka takes time that `validate` need not spend
 

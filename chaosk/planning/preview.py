@@ -1,7 +1,7 @@
-"""What a scenario would do, told before anything is done; no network, unless a live cluster is given to be asked.
+"""The preview of a scenario's actions before it runs; no network, unless a live cluster is given.
 
-Targets that only the running cluster can tell (a leader, a draw) stay symbolic; where an inventory is given, their
-commands are shown as an example, for the nodes that it could be.
+Targets that depend on the running cluster (a leader, a draw) stay symbolic. With an inventory their commands are shown
+as an example, for possible nodes.
 """
 
 from __future__ import annotations
@@ -44,34 +44,34 @@ from chaosk.spec.scenario import Entry, Scenario
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One timeline entry, for people."""
+    """One timeline entry in words."""
 
     entry: str
     starts: str
     """Its trigger."""
     step: str
     says: str
-    """What the step does, from its docstring."""
+    """The step's action, from its docstring."""
     targets: tuple[str, ...]
-    """As written; with the nodes behind it where the inventory alone can tell."""
+    """As written; with the resolved nodes if the inventory alone determines them."""
     lasts: str
     example: bool = False
-    """Whether the commands are those of an example, because only the running cluster knows the targets."""
+    """True if the commands are examples, because the targets depend on the running cluster."""
     does: tuple[str, ...] = ()
-    """The commands, scripts shortened; empty without an inventory."""
+    """The commands, with scripts shortened; empty without an inventory."""
     undoes: tuple[str, ...] = ()
     """The commands of the undo."""
     undone: tuple[str, ...] = ()
-    """What has to be seen for it to be undone, in words."""
+    """The facts that prove the undo, in words."""
     lease: str = ""
-    """How long which hosts keep the undo once chaosk is gone; empty where they have none to keep."""
+    """The hosts that keep the undo after chaosk's death, and the duration of their leases; empty if there are none."""
 
 
 def describe(scenario: Scenario, inventory: Inventory | None = None, live: Live | None = None) -> tuple[Row, ...]:
-    """The timeline of a scenario, in its order; with the commands if there is an ``inventory``.
+    """Describe the timeline of a scenario in order, with the commands if there is an ``inventory``.
 
-    With a ``live`` cluster, which is asked, targets are shown as they stand now. Raises UsageError where a target
-    cannot be on that inventory, or makes no sense for its step.
+    With a ``live`` cluster, targets are resolved against its current state. Raises UsageError if a target cannot exist
+    on that inventory, or makes no sense for its step.
     """
     before = (None, *scenario.timeline)
     return tuple(_row(entry, above, inventory, live) for entry, above in zip(scenario.timeline, before, strict=False))
@@ -90,12 +90,12 @@ def _row(entry: Entry, above: Entry | None, inventory: Inventory | None, live: L
 
 
 def says(entry: Entry) -> str:
-    """What an entry's step does, in a sentence without its full stop."""
+    """Return the action of an entry's step in a sentence without its full stop."""
     return summary(type(entry.step)).split(". ")[0].rstrip(".")
 
 
 def starts(entry: Entry, above: Entry | None) -> str:
-    """When an entry starts, in words."""
+    """Return the start of an entry in words."""
     when = ""
     if entry.at is not None:
         when = f"at {spell_duration(entry.at)}"
@@ -110,7 +110,7 @@ def starts(entry: Entry, above: Entry | None) -> str:
 
 
 def lasts(entry: Entry) -> str:
-    """How long an entry's fault stays, in words."""
+    """Return the duration of an entry's fault in words."""
     if not entry.step.lasting:
         return "leaves nothing to undo"
     return "until the timeline ends" if entry.lasts is None else spell_duration(entry.lasts)
@@ -124,7 +124,7 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> 
             aims[text] = parse_target(text).resolve(Scene(inventory, live, NoChance()))
             named.append(f"{text} = {', '.join(str(node) for node in aims[text]) or 'nothing at the moment'}")
         except (OnlyLiveError, ClusterError):
-            example = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - one of many
+            example = Scene(inventory, ExampleCluster(inventory), Random(0))  # noqa: S311 - any draw will do
             aims[text] = parse_target(text).resolve(example)
             named.append(text)
     row = replace(row, targets=tuple(named), example=any(" = " not in each for each in named))
@@ -135,12 +135,12 @@ def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> 
         return replace(row, does=does, undoes=undoes, undone=undone, lease=lease_of(fault, entry, inventory))
     except StepError as error:
         if row.example:
-            return row  # the roles are on one broker in the example; on the cluster they need not be
+            return row  # the example has all roles on one broker; the cluster may differ
         raise UsageError(str(error)) from error
 
 
 def _former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former:
-    """What is set now; nothing where only the cluster could tell."""
+    """Return the current settings; empty if they depend on the running cluster."""
     try:
         return former(entry, inventory, aims, live)
     except (OnlyLiveError, ClusterError):
@@ -148,7 +148,7 @@ def _former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Forme
 
 
 def _shapes(entry: Entry, live: Live) -> Shapes:
-    """How the topics are now; nothing where only the cluster could tell."""
+    """Return the current shapes of the topics; empty if they depend on the running cluster."""
     try:
         return shapes(entry, live)
     except (OnlyLiveError, ClusterError):
@@ -156,7 +156,7 @@ def _shapes(entry: Entry, live: Live) -> Shapes:
 
 
 def lease_of(fault: Fault, entry: Entry, inventory: Inventory) -> str:
-    """How long which hosts keep the undo of a fault, in words; empty where none has to."""
+    """Return hosts and duration of a fault's leases in words; empty if no host has one."""
     hosts = ", ".join(one.host for one in lease.leases(fault, "RUN", ""))
     length = spell_duration(lease.length(entry.lasts, inventory.longest_lease))
     return f"{length} on {hosts}, renewed while the run lives" if hosts else ""
@@ -171,7 +171,7 @@ _NAMES = {
 
 
 def lines(deeds: Iterable[Deed]) -> Iterator[str]:
-    """What is done, a line for each deed; scripts shortened."""
+    """Describe the deeds, one line each; scripts shortened."""
     for deed in deeds:
         yield _line(deed)
 
@@ -232,6 +232,6 @@ def _command(command: Command) -> str:
 
 
 def _word(word: str) -> str:
-    """A word as a shell reads it; of a script only how long it is and its first line."""
+    """Quote a word for a shell; shorten a script to its length and its first line."""
     lines = word.splitlines()
     return shlex.quote(word) if len(lines) < 2 else f"<{len(lines)} lines: {lines[0].lstrip('# ')}>"

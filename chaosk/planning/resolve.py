@@ -1,4 +1,4 @@
-"""Aiming: an entry's symbolic targets become nodes, and its step becomes a fault with nothing symbolic left."""
+"""Aiming: an entry's symbolic targets become nodes, and its step becomes a concrete fault."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from chaosk.spec.scenario import Entry
 from chaosk.spec.topic_shape import TopicShape
 
 Aims = Mapping[str, tuple[Node, ...]]
-"""By target expression the nodes it names."""
+"""The resolved nodes by target expression."""
 Former = Mapping[Entity, Mapping[str, str]]
-"""By what it is of, the settings that were made there."""
+"""The settings of each entity that were set on it."""
 Shapes = Mapping[str, TopicShape]
 """Topics by name."""
 
 
 def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
-    """Resolve an entry's targets as the cluster is now and freeze what its step will do.
+    """Resolve an entry's targets on the current cluster, and freeze the actions of its step.
 
-    The draw of ``random`` targets depends on the seed and the entry's name alone. Raises StepError where a target is
-    nothing at the moment: a fault without a target must not pass for one that did no harm.
+    The draw of ``random`` targets depends only on the seed and the entry's name. Raises StepError if a target currently
+    resolves to no node, because a fault without a target must not look like one without harm.
     """
     scene = Scene(inventory, live, Random(f"{seed}/{entry.name}"))  # noqa: S311 - repeatable, not secret
     aims: dict[str, tuple[Node, ...]] = {}
@@ -43,12 +43,12 @@ def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) 
 
 
 def former(entry: Entry, inventory: Inventory, aims: Aims, live: Live) -> Former:
-    """What is set now, of all whose settings an entry's step changes; raises ClusterError where nobody tells."""
+    """Return the current settings that an entry's step changes; raises ClusterError if there is no answer."""
     return {one.of: live.settings(one.of) for one in entry.step.changes(_site(entry, inventory, aims, ""))}
 
 
 def shapes(entry: Entry, live: Live) -> Shapes:
-    """How the topics are now that an entry's step makes again; raises ClusterError where nobody tells."""
+    """Return the current shapes of topics that an entry's step recreates; raises ClusterError if there is no answer."""
     return {topic: live.topic_shape(topic) for topic in entry.step.remakes()}
 
 
@@ -56,9 +56,9 @@ def freeze(
     entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: Former = MappingProxyType({}),
     topics: Shapes = MappingProxyType({}),
 ) -> Fault:  # fmt: skip
-    """What an entry's step will do to the nodes that its targets are; raises StepError if it cannot be done to them.
+    """Freeze an entry's step into a fault on resolved targets; raises StepError if they do not support it.
 
-    ``before``: what was set before, of that whose settings it changes; ``topics``: how those were that it makes again.
+    ``before``: the former settings that it changes; ``topics``: the former shapes of topics that it recreates.
     """
     site = replace(_site(entry, inventory, aims, run_id), former=before, topics=topics)
     step = entry.step

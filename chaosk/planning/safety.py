@@ -1,7 +1,7 @@
-"""What is refused of a scenario on a given cluster before anything is done to it. Pure: no network.
+"""Refusal of scenarios that are unsafe on a given cluster, before anything is done to it. Pure: no network.
 
-What only the running cluster can tell (who leads, which topics others have) is looked at when an entry is aimed, by
-:mod:`chaosk.run.admission`, with the same rules.
+Facts that only the running cluster knows (leaders, topics of others) are checked with the same rules when an entry is
+aimed, by :mod:`chaosk.run.admission`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from chaosk.spec.timing import Stay, stays
 
 
 def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> None:
-    """Raise PreflightError with every entry that must not or cannot be carried out, and why.
+    """Raise PreflightError with every entry that must not or cannot be executed, and the reason.
 
-    ``here``: the hosts that are the machine chaosk runs on. Looks at entries whose targets the inventory tells, and
-    counts together those that are in place at the same time for sure. Raises UsageError for targets that the inventory
-    does not have, or that make no sense for their step.
+    ``here``: the hosts that are the machine that runs chaosk. Checks entries whose targets the inventory determines,
+    and combines the harm of those that are surely in place at the same time. Raises UsageError for targets that the
+    inventory does not have, or that make no sense for their step.
     """
     if misfits := list(misplaced(scenario, inventory)) or list(unfit(scenario, inventory)):
         listed = "\n".join(f"  {misfit}" for misfit in misfits)
@@ -43,7 +43,7 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
 
 
 def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
-    """What a scenario says of ZooKeeper on a cluster in KRaft mode, or the other way round, with what to write."""
+    """Yield ZooKeeper features of a scenario for a KRaft cluster, or the reverse, with the remedy."""
     for entry in scenario.timeline:
         said: dict[str, Needs | None] = {entry.kind: entry.step.needs}
         for each in entry.step.targets():
@@ -56,9 +56,9 @@ def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
 
 
 def unfit(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
-    """What a scenario asks of hosts that cannot do it, as far as the inventory tells, with what to do.
+    """Yield requirements of a scenario that hosts cannot meet, as far as the inventory tells, with the remedy.
 
-    Where only the running cluster tells a target, it may be on any host that runs a server.
+    A target that depends on the running cluster may be on any host with a server.
     """
     for entry in scenario.timeline:
         for host in possible_hosts(entry, inventory):
@@ -68,7 +68,7 @@ def unfit(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
 
 
 def possible_hosts(entry: Entry, inventory: Inventory) -> tuple[str, ...]:
-    """The hosts that an entry's targets can be on; all that run a server where only the cluster tells."""
+    """Return the hosts that an entry's targets can be on; all with a server if that depends on the running cluster."""
     scene = Scene(inventory, NoCluster(), NoChance())
     try:
         nodes = [node for text in entry.step.targets() for node in parse_target(text).resolve(scene)]
@@ -78,13 +78,13 @@ def possible_hosts(entry: Entry, inventory: Inventory) -> tuple[str, ...]:
 
 
 def _needs(text: str, value: Target | Condition) -> dict[str, Needs | None]:
-    """What a target or condition and those inside it need, by their texts."""
+    """Map the texts of a target or condition, nested ones included, to their required modes."""
     within = [_needs(*each) for each in inside(value).items()]
     return {text: value.needs} | {each: needs for one in within for each, needs in one.items()}
 
 
 def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:
-    """Why a fault on a whole host is refused, if that is the machine chaosk runs on; else None."""
+    """Return the reason for refusing a fault on the whole machine that runs chaosk; else None."""
     own = [node.id for node in fault.targets if node.kind == "host" and node.id in here]
     if not own:
         return None
@@ -120,7 +120,7 @@ def _beside(standing: list[Fault]) -> str:
 
 
 def _known(entry: Entry, inventory: Inventory) -> Fault | None:
-    """The fault, if the inventory alone tells its targets."""
+    """Return the fault, if the inventory alone determines its targets."""
     try:
         aims = {
             text: parse_target(text).resolve(Scene(inventory, NoCluster(), NoChance())) for text in entry.step.targets()
@@ -134,7 +134,7 @@ def _known(entry: Entry, inventory: Inventory) -> Fault | None:
 
 
 class NoChance(Random):
-    """A draw by lot is a matter of the run: drawing raises OnlyLiveError."""
+    """A random generator without draws, which belong to the run: drawing raises OnlyLiveError."""
 
     def random(self) -> NoReturn:
         """Unknown."""

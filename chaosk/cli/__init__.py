@@ -1,1 +1,1 @@
-"""The command line, one file a subcommand: the only place that prints and exits."""
+"""The command line, one file for each subcommand: the only room that prints and exits."""

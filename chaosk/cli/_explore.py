@@ -1,4 +1,4 @@
-"""An exploration from its beginning to its report: what ``chaosk explore`` does beside reading its command line."""
+"""One exploration from start to report: the work behind ``chaosk explore``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from chaosk.spec.inventory import Inventory
 
 
 def settled(space: Space, inventory: Path | None) -> Inventory | None:
-    """The cluster, if its hosts are known before any run; raises PreflightError where no sequence fits it."""
+    """Load the cluster, if its hosts are known before any run; raises PreflightError if no sequence fits it."""
     found = load_inventory(inventory) if inventory is not None else None
     if not isinstance(found, Inventory):
         return None
@@ -40,7 +40,7 @@ def settled(space: Space, inventory: Path | None) -> Inventory | None:
 
 
 def begun(space: Space, sets: Mapping[str, str], inventory: Path | None, **settings: Any) -> Exploration:  # noqa: ANN401 - Exploration's
-    """An exploration that has run nothing yet."""
+    """Return a new exploration without any runs."""
     from chaosk.planning.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
 
     return Exploration(
@@ -56,9 +56,9 @@ def begun(space: Space, sets: Mapping[str, str], inventory: Path | None, **setti
 
 
 def play(told: Exploration, space: Space, cluster: Inventory | None, folder: Path) -> int:
-    """Run what has not been run yet, write the report, and tell where it is; the exit code of the whole."""
+    """Run the remaining rounds, write the report, print its location, and return the exit code."""
     refused = refusal(space, cluster)
-    draw(space, told.seed, told.first, refused)  # where nothing can be drawn, nothing is made
+    draw(space, told.seed, told.first, refused)  # before the folder is made, in case nothing can be drawn
     private.keep_private()
     stop, again, folder = threading.Event(), threading.Event(), made(folder)
     means = Means(space, folder, lambda one, seed: child.run(_words(one, told, folder, seed), stop, again), stop, _say)

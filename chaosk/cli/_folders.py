@@ -1,4 +1,4 @@
-"""The folder of several runs that belong together, and of what is said of them."""
+"""The folder of several runs that belong together, and of their common reports."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from chaosk.core.errors import UsageError
 
 
 def new_folder(output: Path, kind: str) -> Path:
-    """Where what begins now has its report and its runs."""
+    """Return the path of a new folder for a report and its runs."""
     return output / datetime.now(UTC).strftime(f"{kind}-%Y-%m-%dT%H-%M-%SZ")
 
 
 def made(folder: Path) -> Path:
-    """The folder, which is there from now on; raises UsageError where it cannot be made."""
+    """Create the folder if necessary, and return its resolved path; raises UsageError if that fails."""
     folder = folder.resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)

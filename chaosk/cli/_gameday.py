@@ -41,7 +41,7 @@ def game_day_options(command: F) -> F:
 
 
 def options_of(given: dict[str, Any]) -> Options | None:
-    """How the game day is to be held; None if there is to be none. Raises UsageError, also for an unfit terminal."""
+    """Return the settings of the game day; None without one. Raises UsageError, also for an unsuitable terminal."""
     if not given["game_day"]:
         names = {"operator": "--operator", "answer_within": "--answer-within", "watch_groups": "--watch-group"}
         if extra := [option for name, option in names.items() if given[name]]:

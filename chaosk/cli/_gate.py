@@ -1,4 +1,4 @@
-"""Runs of several scenarios judged together: what ``chaosk gate`` and ``chaosk run`` of several variants share."""
+"""Joint runs and judgement of several scenarios, shared by ``chaosk gate`` and ``chaosk run`` with several variants."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1, **settings: Any) -> Gate:  # noqa: ANN401 - Gate's
-    """A gate that has run nothing yet; raises DocumentError where an inventory is none."""
+    """Return a new gate without any runs; raises DocumentError if an inventory is invalid."""
     from chaosk.planning.plan import installed_versions  # noqa: PLC0415 - loads librdkafka
 
     for each in inventories:
@@ -43,7 +43,7 @@ def begun(chosen: Sequence[Chosen], inventories: Sequence[Path], repeat: int = 1
 
 
 def _by_lab(chosen: Sequence[Chosen], inventories: Sequence[str]) -> list[tuple[Chosen, LabLayout | None]]:
-    """Each with the lab that is put up for it, if there is no inventory; those of a lab next to each other."""
+    """Pair each scenario with the lab that is started for it, if there is no inventory; grouped by lab."""
     from chaosk.run.place import layout_for  # noqa: PLC0415 - loads the lab
 
     if inventories:
@@ -57,12 +57,12 @@ def _attempt(one: Chosen, repeat: int, lab: LabLayout | None) -> Attempt:
     return Attempt(
         file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets),
         variant=one.variant, differs=dict(one.differs), lab=None if lab is None else lab.name,
-        alone=lab is not None and lab.hosts == "vms",  # three machines want more than two processors while they boot
+        alone=lab is not None and lab.hosts == "vms",  # three machines need more than two processors while they boot
     )  # fmt: skip
 
 
 def play(gate: Gate, folder: Path) -> int:
-    """Run what has not been run yet, write the report, and tell where it is; the exit code of the whole."""
+    """Run the remaining attempts, write the report, print its location, and return the exit code."""
     from chaosk.campaign.gate import child  # noqa: PLC0415 - scipy takes a second to load
     from chaosk.campaign.gate.conduct import Hands, conduct  # noqa: PLC0415
     from chaosk.campaign.gate.files import write  # noqa: PLC0415
@@ -94,7 +94,7 @@ def play(gate: Gate, folder: Path) -> int:
 
 
 def _leaving() -> Callable[[str], None]:
-    """Takes a lab down, unless it was up before."""
+    """Return a function that takes a lab down, unless it was up before."""
     from chaosk import lab  # noqa: PLC0415 - an inventory needs none of it
     from chaosk.lab.state import names  # noqa: PLC0415 - as above
 

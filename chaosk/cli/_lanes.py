@@ -1,4 +1,4 @@
-"""Whether the clusters of a gate can be side by side: told before anything is run."""
+"""Checks before a gate with parallel runs: suitable clusters and enough memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Scenario
 
 MOST_LABS = 9
-"""More than one digit behind a lab's name has no room in the names of what it is made of."""
+"""The longest names derived from a lab's name have room for one more digit."""
 MEMORY_PER_RUN = 1_300
-"""Megabytes: chaosk, its probes and watcher, and Spark, resident while a run is judged."""
+"""Resident megabytes of chaosk, its probes and watcher, and Spark, while a run is judged."""
 
 
 def count(inventories: Sequence[Path], asked: int | None) -> int:
-    """How many runs are made at a time; raises UsageError where the clusters do not allow it."""
+    """Return the number of parallel runs; raises UsageError if the clusters do not permit it."""
     if not inventories:
         if asked is not None and asked > MOST_LABS:
             raise UsageError(f"--side-by-side {asked}: at most {MOST_LABS} labs on one machine")
@@ -42,7 +42,7 @@ def count(inventories: Sequence[Path], asked: int | None) -> int:
 
 
 def check_room(scenarios: Iterable[Scenario], inventories: Sequence[Path], side_by_side: int) -> None:
-    """Raise LabError where this machine has not the memory for so many runs, and labs, side by side."""
+    """Raise LabError if this machine lacks the memory for so many parallel runs and labs."""
     from chaosk.lab.preflight import free_memory, memory  # noqa: PLC0415 - loads the lab
     from chaosk.run.place import layout_for  # noqa: PLC0415 - as above
 
@@ -68,7 +68,7 @@ def _is_up(layout: LabLayout) -> bool:
 
 
 def _same(one: Inventory | LabLayout, other: Inventory | LabLayout) -> bool:
-    """Whether they share a host, as far as names and addresses say: hosts of different networks are different."""
+    """Return True if they share a host, judged by names and addresses: hosts in different networks are different."""
     if isinstance(one, LabLayout) or isinstance(other, LabLayout):
         return _network(one) == _network(other)
     return bool(_hosts(one) & _hosts(other))
@@ -85,7 +85,7 @@ def _hosts(one: Inventory) -> set[tuple[str | None, str, int]]:
 
 
 def _shape(one: Inventory | LabLayout) -> str:
-    """How many servers of which kind it has, in words."""
+    """Describe the number of servers of each kind."""
     from chaosk.campaign.gate.attempts import counted, shape  # noqa: PLC0415 - as above
     from chaosk.lab.lab import describe  # noqa: PLC0415 - as above
     from chaosk.lab.state import of  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""What is said to somebody who has left is lost, and nothing else: no run may end, or stop to heal, for it."""
+"""Output that survives a closed terminal or pipe: it is dropped then, so that the run goes on and heals."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, TextIO, cast
 
 
 class _Outlet:
-    """A stream that goes on as if nothing had happened once its reader, its terminal or its disk is gone."""
+    """A stream that ignores errors once its reader, its terminal or its disk is gone."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write it, if it can be."""
+        """Write the text, if possible."""
         try:
             return self._stream.write(text)
         except OSError:
@@ -24,17 +24,17 @@ class _Outlet:
             return len(text)
 
     def flush(self) -> None:
-        """Flush it, if it can be."""
+        """Flush, if possible."""
         try:
             self._stream.flush()
         except OSError:
             self._close()
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of the stream
         return getattr(self._stream, name)
 
     def _close(self) -> None:
-        """All that is still to come goes nowhere, and so does what Python would flush at exit, and complain about."""
+        """Redirect further output to /dev/null, including the flush at exit, which would fail otherwise."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
@@ -42,7 +42,7 @@ class _Outlet:
 
 @contextmanager
 def lasting_output() -> Iterator[None]:
-    """While this lasts, no write to stdout or stderr fails."""
+    """Within this context, no write to stdout or stderr fails."""
     out, err = (cast("TextIO", _Outlet(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         yield

@@ -10,7 +10,7 @@ from chaosk.cli import _reference
 
 
 def print_page(console: Console, page: _reference.Page) -> None:
-    """Its spelling, its words, its fields as a table, its example."""
+    """Print spelling, text, fields (as a table) and example."""
     console.print(f"[bold]{escape(page.spelling)}[/bold]\n")
     console.print(escape(_reference.flowing(page.says).replace("``", "")))
     if page.fields:

@@ -1,4 +1,4 @@
-"""Reaching the hosts of a cluster from a command that runs no scenario."""
+"""Access to the hosts of a cluster, for commands that run no scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaosk.spec.lab_layout import LabLayout
 
 
 def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory, str | None]:
-    """The cluster that a command is about, and the run if it names one; raises UsageError unless one is named."""
+    """Return the cluster of a command, and its run if one is named; raises UsageError unless exactly one is named."""
     if run_dir is not None and inventory is None:
         plan = Plan.from_json(_plan(run_dir))
         return plan.inventory, plan.run_id
@@ -34,7 +34,7 @@ def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory,
 
 
 def _plan(run_dir: Path) -> bytes:
-    """The plan in a run directory; nothing else there is looked at, so that nothing else keeps anybody from healing."""
+    """Read the plan in a run directory, and no other file: damage elsewhere must not prevent healing."""
     path = RunDir(run_dir).plan
     try:
         return document(path)
@@ -44,7 +44,7 @@ def _plan(run_dir: Path) -> bytes:
 
 @contextmanager
 def hosts_of(inventory: Inventory) -> Iterator[Transport]:
-    """A transport to hosts and this machine, from inside the cluster's network namespace if it has one; then closed."""
+    """Yield a transport to hosts and this machine, inside the cluster's network namespace if it has one."""
     if inventory.network_namespace is not None:
         lab.enter(inventory.network_namespace)
     transport = Reach(Ssh(inventory.hosts), kept(inventory.name))

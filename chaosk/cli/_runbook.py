@@ -14,7 +14,7 @@ _MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
 
 
 def refuse_name(path: Path) -> None:
-    """Raise UsageError unless the file's name says which form it is to have."""
+    """Raise UsageError unless the file's suffix determines the format."""
     if path.suffix.lower() not in (*_MARKDOWN, *_HTML):
         raise UsageError(f"--runbook {path}: its name says which form it has; let it end with .md or .html")
 
@@ -22,8 +22,8 @@ def refuse_name(path: Path) -> None:
 def write_runbook(
     path: Path, cluster: tuple[Path | None, Inventory | None], told: Sequence[tuple[Scenario, tuple[Row, ...]]]
 ) -> None:
-    """Write it as a whole or not at all; raises UsageError where that cannot be."""
-    from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second that others save
+    """Write the runbook atomically; raises UsageError if that fails."""
+    from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second, saved here otherwise
     from chaosk.report.runbook.content import runbook  # noqa: PLC0415 - as above
     from chaosk.report.runbook.html import html  # noqa: PLC0415 - as above
     from chaosk.report.runbook.markdown import markdown  # noqa: PLC0415 - as above

@@ -1,6 +1,6 @@
-"""JSON Schemas (2020-12) of what users write and of what chaosk writes, made from the types that read and write it.
+"""JSON Schemas (2020-12) of chaosk's input and output, generated from the types that read and write it.
 
-For editors: a first line ``# yaml-language-server: $schema=PATH`` completes and checks a file while it is written.
+With a first line ``# yaml-language-server: $schema=PATH``, editors complete and check a file.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _CHOICE: Schema = {
     "additionalProperties": False,
 }
 _NO_SPACE = ("timeline", *Variants.model_fields)
-"""Keys of a scenario that a space cannot have."""
+"""Keys of a scenario that a space must not have."""
 
 
 def scenario() -> Schema:
-    """Of a scenario file; any single value may be, or hold, ``${name}``."""
+    """Return the schema of a scenario file; any single value may be, or contain, ``${name}``."""
     schema = _tidy(scenario_shape().model_json_schema())
     bounds = {_bounds(metric): bounds_schema(metric) for metric in METRICS.values()}
     for metric in METRICS.values():
@@ -44,9 +44,9 @@ def scenario() -> Schema:
 
 
 def space() -> Schema:
-    """Of a space of sequences: a scenario's keys, and ``explore`` in place of those that make timelines.
+    """Return the schema of a space: a scenario's keys, with ``explore`` in place of those that make timelines.
 
-    In a fault any value may be ``{any: [A, B]}``, and its duration a span.
+    Any value in a fault may be ``{any: [A, B]}``, and its duration a span.
     """
     schema = scenario()
     block: Schema = _walk(_tidy(Explore.model_json_schema()), _widened)
@@ -62,7 +62,7 @@ def space() -> Schema:
 
 
 def inventory() -> Schema:
-    """Of an inventory file, or of a lab file."""
+    """Return the schema of an inventory file, or of a lab file."""
     cluster, lab = _tidy(inventory_shape().model_json_schema()), _tidy(lab_shape().model_json_schema())
     defs = {**cluster.pop("$defs"), **lab.pop("$defs"), "Inventory": cluster, "Lab": lab}
     is_lab = {"required": ["lab"]}
@@ -71,18 +71,18 @@ def inventory() -> Schema:
 
 
 def verdict() -> Schema:
-    """Of ``verdict.json``."""
+    """Return the schema of ``verdict.json``."""
     return _head(Verdict.model_json_schema(mode="serialization"), "The verdict of a chaosk run")
 
 
 SCHEMAS: dict[str, Callable[[], Schema]] = {
     "scenario": scenario, "space": space, "inventory": inventory, "verdict": verdict,
 }  # fmt: skip
-"""By name the makers of all of them."""
+"""The functions that make the schemas, by name."""
 
 
 def text(name: str) -> str:
-    """The text of ``schemas/<name>.schema.json``."""
+    """Return the text of ``schemas/<name>.schema.json``."""
     return json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -91,7 +91,7 @@ def _bounds(metric: Metric) -> str:
 
 
 def _fault(defs: Schema) -> Schema:
-    """An entry whose values can be drawn."""
+    """Return the schema of an entry whose values can be drawn."""
     entry = defs["Entry"]
     own = {key: _drawn(each, defs) for key, each in entry["properties"].items() if key not in DRAWN}
     own["for"] = {**own["for"], "anyOf": [*own["for"]["anyOf"], {"$ref": "#/$defs/Span"}]}
@@ -99,7 +99,7 @@ def _fault(defs: Schema) -> Schema:
 
 
 def _drawn(schema: Schema, defs: Schema) -> Schema:
-    """A value, or one of several; what is inside of it as well."""
+    """Allow a choice of several values, also for nested values."""
     if "$ref" in schema and "properties" in (step := defs[schema["$ref"].rpartition("/")[2]]):
         return {**step, "properties": {key: _drawn(each, defs) for key, each in step["properties"].items()}}
     outer = {key: each for key, each in schema.items() if key in ("description", "default")}
@@ -117,7 +117,7 @@ def _head(schema: Schema, title: str) -> Schema:
 
 
 def _tidy(schema: Schema) -> Schema:
-    """Without nulls, which no document may hold, and closed to keys that fit no pattern."""
+    """Remove nulls, which no document may contain, and refuse keys that match no pattern."""
     tidy: Schema = _walk(schema, _tidied)
     return tidy
 
@@ -127,7 +127,7 @@ def _tidied(schema: Schema) -> Schema:
         schema.setdefault("additionalProperties", False)
     schema.pop("title", None)  # pydantic's, which only repeats the key
     if not isinstance(schema.get("default", ""), str | bool | int):
-        del schema["default"]  # not as it would be written
+        del schema["default"]  # differs from its written form
     if "anyOf" in schema:
         left = [each for each in schema["anyOf"] if each.get("type") != "null"]
         if len(left) == 1:
@@ -137,7 +137,7 @@ def _tidied(schema: Schema) -> Schema:
 
 
 def _with_variables(schema: Schema) -> Schema:
-    """Every single value may hold a variable instead, but not the variables' own."""
+    """Allow a variable for every single value, except for the variables' own."""
     own = {name: schema["properties"].pop(name) for name in ("variables", *Variants.model_fields)}
     widened: Schema = _walk(schema, _widened)
     widened["properties"].update(own)
@@ -155,7 +155,7 @@ def _widened(schema: Schema) -> Schema:
 
 
 def _walk(node: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - JSON
-    """Change every schema below ``node``, innermost first; what is data in it (examples, names) stays."""
+    """Change every schema below ``node``, innermost first; data in it (examples, names) stays."""
     if isinstance(node, list):
         return [_walk(each, change) for each in node]
     if not isinstance(node, dict):

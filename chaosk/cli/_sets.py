@@ -25,7 +25,7 @@ def set_option(command: F) -> F:
 
 
 def sets_of(assignments: Iterable[str]) -> dict[str, str]:
-    """By name the values that ``--set`` gave; raises UsageError for what is no assignment, or assigns twice."""
+    """Return the values of ``--set`` by name; raises UsageError for an invalid or repeated assignment."""
     sets: dict[str, str] = {}
     for text in assignments:
         name, sign, value = text.partition("=")

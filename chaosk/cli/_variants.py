@@ -15,12 +15,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def variant_option(command: F) -> F:
-    """Give a command the parameter ``variant``: the one of a file's experiments that is meant."""
+    """Give a command the parameter ``variant``, which selects one experiment of a file."""
     return click.option("--variant", metavar="NAME", help="Name of a variant of the scenario.")(command)
 
 
 def chosen(path: Path, sets: Mapping[str, str], variant: str | None) -> tuple[Scenario, ...]:
-    """The scenario that is named, or all that the file holds. Raises DocumentError."""
+    """Return the named scenario, or all scenarios of the file. Raises DocumentError."""
     if variant is None:
         return tuple(load_variants(path, sets).values())
     return (load_scenario(path, sets, variant),)

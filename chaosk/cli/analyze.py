@@ -1,4 +1,4 @@
-"""``chaosk analyze``: judge a run again, later, elsewhere, without a cluster."""
+"""``chaosk analyze``: judge a run again, at any time and place, without a cluster."""
 
 from __future__ import annotations
 

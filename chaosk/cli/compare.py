@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _FORMS = (".html", ".md", ".json")
 _WIDE = 200
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table in a file or a pipe."""
 
 
 @click.command("compare")
@@ -45,9 +45,9 @@ def command(folders: tuple[Path, ...], output: Path | None) -> None:
 
 
 def _runs(folders: Sequence[Path]) -> list[Stored]:
-    """The judged runs in folders, in the order in which they are named; what is passed over is told on stderr.
+    """Return the judged runs in folders, in the order of the arguments; skipped ones are reported on stderr.
 
-    Raises UsageError where a run that was named itself is none that can be compared.
+    Raises UsageError if a folder that was named directly is not a comparable run.
     """
     from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
     from chaosk.campaign.history.stored import judged  # noqa: PLC0415
@@ -64,7 +64,7 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
 
 
 def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison:
-    """Write the page; the comparison with what was read for it."""
+    """Write the page, and return the comparison with the data that were read for it."""
     from chaosk.campaign.history import compared  # noqa: PLC0415 - matplotlib takes a second to load
     from chaosk.campaign.history.comparison import with_lines  # noqa: PLC0415
     from chaosk.campaign.history.overlay import overlay  # noqa: PLC0415

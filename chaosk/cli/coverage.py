@@ -1,4 +1,4 @@
-"""``chaosk coverage``: what scenarios and runs have tried, and what never was."""
+"""``chaosk coverage``: combinations that scenarios and runs have tried, and those never tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SCENARIOS = Path("scenarios")
 _WIDE = 240
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table in a file or a pipe."""
 
 
 @click.command("coverage")
@@ -45,7 +45,7 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
 
 
 def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
-    """What the scenarios try; those of ``scenarios/``, if it is there, where none are named."""
+    """Return the combinations that scenarios try; by default those in ``scenarios/``, if it exists."""
     from chaosk.campaign.gate.choice import choose  # noqa: PLC0415
     from chaosk.campaign.history.coverage import of_scenario  # noqa: PLC0415 - as above
 
@@ -56,7 +56,7 @@ def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
 
 
 def _runs(folder: Path) -> list[Try]:
-    """What the runs have tried; what is passed over is told on stderr."""
+    """Return the combinations that the runs have tried; skipped folders are reported on stderr."""
     from chaosk.campaign.history.coverage import of_run  # noqa: PLC0415 - as above
     from chaosk.campaign.history.folders import find, passed  # noqa: PLC0415
     from chaosk.campaign.history.stored import judged  # noqa: PLC0415

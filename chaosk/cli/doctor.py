@@ -1,4 +1,4 @@
-"""``chaosk doctor``: whether a cluster is fit for a run, and what to do where it is not."""
+"""``chaosk doctor``: the fitness of a cluster for a run, and remedies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def command(
 ) -> int:
     """Check the cluster of --inventory: can SCENARIO, or any other, run there, and if not, what to change.
 
-    Hosts (login, host key, root, programs, packet filter, room, clock, shell), what former runs have left, and the
-    cluster (listeners, health). Nothing is changed. Ends with 0 if a run may start, else with 69.
+    Checks hosts (login, host key, root, programs, packet filter, disk space, clock, shell), leftovers of former runs,
+    and the cluster (listeners, health). Changes nothing. Exit code: 0 if a run may start, else 69.
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415

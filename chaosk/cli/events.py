@@ -1,4 +1,4 @@
-"""``chaosk events``: what was logged, for people and for pipes."""
+"""``chaosk events``: recorded events, for people and for pipes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from chaosk.rundir.events.store import scan, streams
 from chaosk.rundir.paths import RunDir
 
 _SHOWN = 100
-"""Rows that a table shows unless --limit says otherwise; a person does not read more, a pipe gets all."""
+"""Rows of a table without --limit; a pipe gets all rows."""
 
 
 _FORMS = ("table", "jsonl", "csv", "parquet")
@@ -67,8 +67,8 @@ def command(  # noqa: PLR0913, PLR0917 - click hands over one argument an option
 ) -> None:
     """Print the events of RUN_DIR: those of TABLE, or, without one, which tables there are.
 
-    Works while the run is going on as well. Times are nanoseconds of the run's monotonic clock, in a table seconds
-    since the timeline's start. Rows come writer by writer, in the order written.
+    Works during the run as well. Times are nanoseconds of the run's monotonic clock, in a table seconds since the
+    timeline's start. Rows are grouped by writer, in the order written.
     """
     rundir = rundirs.existing(run_dir)
     try:
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913, PLR0917 - click hands over one argument an option
         chosen = select(scan(rundir, table), [*conditions, *([span] if span else [])], _limit(limit, form))
         _print(kind, chosen, form, origin)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough, which is no failure; Python must not complain at exit
+    except BrokenPipeError:  # the reader has seen enough, which is not a failure; avoid Python's complaint at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -111,7 +111,7 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
 
 
 def _csv(table: Table, batches: Iterator[pa.RecordBatch], out: TextIO) -> None:
-    """Lists of numbers with spaces between them; an empty column is an empty field."""
+    """Write CSV: a list of numbers is separated by spaces, an empty value is an empty field."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(column.name for column in table.columns)
     for row in _rows(batches):
@@ -148,7 +148,7 @@ def _cell(value: Any, *, time: bool, origin: int | None) -> str:  # noqa: ANN401
 
 
 def _overview(rundir: RunDir, form: str) -> None:
-    """Which tables have rows, and which streams were not closed or are torn."""
+    """Print the tables with their rows, and the streams that are torn or not closed."""
     counts = {name: sum(batch.num_rows for batch in scan(rundir, name)) for name in TABLES}
     if form != "table":
         for name, rows in counts.items():

@@ -1,4 +1,4 @@
-"""``chaosk explain``: what a rule of a verdict means."""
+"""``chaosk explain``: the meaning of a rule in a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosk.cli._pages import print_page
 def command(rule: str) -> None:
     """Print the page of a RULE that a verdict names, by its id, like A4, or by its check, like lost.
 
-    It says what breaks the rule, what excuses it, what leaves it open, and what the columns of its evidence are.
+    It explains what breaks the rule, what excuses a violation, what leaves it open, and the columns of its evidence.
     """
     console = Console(highlight=False)
     for number, page in enumerate(_reference.of_rule(rule)):

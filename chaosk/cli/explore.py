@@ -1,4 +1,4 @@
-"""``chaosk explore``: random sequences of faults, until one shows a violation, which is then made smaller."""
+"""``chaosk explore``: random sequences of faults, until one shows a violation, which is then minimized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _time(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
-    """Seconds from a duration with its unit."""
+    """Parse a duration with its unit into seconds."""
     try:
         return parse_duration(value)
     except ValueError as error:
@@ -61,8 +61,8 @@ def command(
 ) -> int:
     """Draw random sequences of faults from SPACE and run them until one fails.
 
-    What fails is made smaller as long as it fails alike, and left as a scenario that `chaosk run` shows again. Ends
-    with 1 if something was found, 0 if not, 2 if no round's evidence carried, 3 if a fault could not be healed.
+    A failing sequence is minimized while it fails in the same way, and saved as a scenario for `chaosk run`. Exit code:
+    1 if a violation was found, 0 if not, 2 if every round was inconclusive, 3 if a fault could not be healed.
     """
     sets = sets_of(assignments)
     if former is not None:
@@ -94,7 +94,7 @@ def _new(  # noqa: PLR0913 - one for each option
     shrink_for: float,
     tries: int,
 ) -> tuple[Space, Inventory | None, Exploration]:
-    """An exploration that has run nothing yet; every mistake that can be told before is."""
+    """Return a new exploration without any runs; all mistakes that can be found in advance are reported."""
     from chaosk.campaign.explore.space_file import load_space  # noqa: PLC0415
     from chaosk.cli._explore import begun, settled  # noqa: PLC0415 - loads librdkafka
 
@@ -110,7 +110,7 @@ def _new(  # noqa: PLR0913 - one for each option
 
 
 def _drawn(space: Space, cluster: Inventory | None, told: Exploration) -> int:
-    """Print what rounds would run."""
+    """Print the sequences of rounds."""
     from chaosk.campaign.explore.draw import draw  # noqa: PLC0415 - as above
     from chaosk.campaign.explore.fit import refusal  # noqa: PLC0415
     from chaosk.campaign.explore.sequence import document, text  # noqa: PLC0415

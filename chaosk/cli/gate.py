@@ -1,4 +1,4 @@
-"""``chaosk gate``: a folder of scenarios, one report over all, the worst exit code."""
+"""``chaosk gate``: a folder of scenarios, with one report and the worst exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chaosk.core.units import parse_share
 
 
 def _share(context: click.Context, param: click.Parameter, value: str) -> float:  # noqa: ARG001 - click's signature
-    """A share of one from how it is written, like ``20 %``."""
+    """Parse a share of one, written like ``20 %``."""
     try:
         return parse_share(value)
     except ValueError as error:
@@ -29,7 +29,7 @@ def _share(context: click.Context, param: click.Parameter, value: str) -> float:
 
 
 def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:  # noqa: ARG001 - as above
-    """The i-th of n parts."""
+    """Parse part i of n, written ``I/N``."""
     part, _, parts = value.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise click.BadParameter(f"{value!r} is no part of a whole; write the second of four as 2/4")
@@ -81,8 +81,9 @@ def _shard(context: click.Context, param: click.Parameter, value: str) -> tuple[
 def command(former: Path | None, output: Path, paths: tuple[Path, ...], **options: Any) -> int:  # noqa: ANN401
     """Run every scenario in PATHS, files or folders, in all its variants, and judge them together.
 
-    Ends with the worst exit code of its runs: 3 a fault could not be healed, 1 fail or worse than the baseline, 2
-    inconclusive, 0 all passed. A run directory each, and gate.json, gate.html, gate.md and junit.xml over all.
+    Exit code: the worst of its runs. 3: a fault could not be healed; 1: failed, or a regression against the baseline;
+    2: inconclusive; 0: all passed. Writes a run directory for each run, and gate.json, gate.html, gate.md and
+    junit.xml.
     """
     if former is not None:
         if paths:
@@ -110,7 +111,7 @@ def _new(  # noqa: PLR0913 - one for each option
     shard: tuple[int, int],
     assignments: tuple[str, ...],
 ) -> Gate:
-    """A gate that has run nothing yet; every mistake that can be told before is."""
+    """Return a new gate without any runs; all mistakes that can be found in advance are reported."""
     if not paths:
         raise UsageError("name scenarios, or a folder of them, like: chaosk gate scenarios/")
     chosen = choose(paths, sets_of(assignments), only, shard)
@@ -142,7 +143,7 @@ def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
-    """Raise UsageError where no comparison could come to an end, before hours are spent on it."""
+    """Raise UsageError if no comparison could reach a result, before hours are spent on it."""
     from chaosk.campaign.gate.regression import FEWEST, repeats_needed, unlike  # noqa: PLC0415 - as above
 
     if why := unlike(gate, baseline):
@@ -168,7 +169,7 @@ def _check_baseline(gate: Gate, baseline: Gate, repeat: int) -> None:
 
 
 def _continued(gate: Gate) -> Gate:
-    """The same gate; raises UsageError if a scenario that is still to be run is another one by now."""
+    """Return the same gate; raises UsageError if a scenario that still has to run has changed."""
     chosen = []
     for one in gate.attempts:
         if one.state != "done":

@@ -1,4 +1,4 @@
-"""``chaosk halt``: end whatever runs on a cluster, and heal it at once."""
+"""``chaosk halt``: end all runs on a cluster, and heal it at once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from chaosk.core.printable import printable
 def command(run_dir: Path | None, inventory: Path | None) -> int:
     """Stop the run of RUN_DIR, or every run on the cluster of --inventory, and heal its hosts at once.
 
-    The hosts refuse what the run would still inject and undo what it has injected; the run itself hears of it within
-    seconds, wherever it runs, and ends. Prints for each host what became of it. Ends with 0 if every host is healed or
-    was whole, else with 3.
+    The hosts refuse further faults of the run and undo its injected ones. The run itself, on any machine, notices
+    within seconds and ends. Prints the result for each host. Exit code: 0 if every host is healed or was whole, else 3.
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``chaosk heal``: undo what a run has left on the hosts, from whatever machine reaches them."""
+"""``chaosk heal``: undo leftover faults on the hosts, from any machine that reaches them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from chaosk.core.printable import printable
 def command(run_dir: Path | None, inventory: Path | None) -> int:
     """Undo every fault that chaosk left on the hosts of RUN_DIR's cluster, or of --inventory.
 
-    With RUN_DIR only that run's. What there is to undo is asked of the hosts themselves. Prints for each host whether
-    it is healed, was whole, is unknown (it does not answer) or failed. Ends with 0 if every host is healed or was
-    whole, else with 3. Doing it again changes nothing.
+    With RUN_DIR only that run's. The hosts themselves know which faults to undo. Prints for each host whether it is
+    healed, was whole, is unknown (it does not answer) or failed. Exit code: 0 if every host is healed or was whole,
+    else
+    3. Repeating it changes nothing.
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chaosk.campaign.history.history import Row
 
 _WIDE = 200
-"""Columns of a table that goes into a file or a pipe."""
+"""Columns of a table in a file or a pipe."""
 
 
 class _Moment(click.ParamType[datetime]):
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Print all runs below FOLDERs (reports), oldest first, by scenario and cluster version.
 
-    Reads run directories alone, those of gates too; what is no judged run is named and passed over.
+    Reads only run directories, including those of gates; a folder without a judged run is named and skipped.
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv: one of them; leave the other out")
@@ -82,7 +82,7 @@ def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
 def _rows(
     folders: Sequence[Path], metrics: Sequence[str], word: str | None, since: datetime | None
 ) -> tuple[list[Row], list[Passed]]:
-    """The rows that are asked for, and what was passed over; raises UsageError where there are none."""
+    """Return the selected rows and the skipped folders; raises UsageError if no row is selected."""
     from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
     from chaosk.campaign.history.history import chosen, row  # noqa: PLC0415
     from chaosk.campaign.history.stored import judged  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``chaosk lab``: put up, look at, use and take down a cluster of test hosts on this machine."""
+"""``chaosk lab``: start, inspect, use and remove a cluster of test hosts on this machine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command() -> None:
 )
 @click.option("--layout", "layout_json", type=click.File("r"), hidden=True, help="A layout as JSON.")
 def up_command(file: Path | None, layout_json: Any, **options: str | int | bool | tuple[str, ...] | None) -> None:  # noqa: ANN401
-    """Put a lab up, or make it whole again; a healthy one is left as it is."""
+    """Start a lab, or repair it; a healthy one is left unchanged."""
     given = {key: value for key, value in options.items() if value not in {None, ()}}
     base = json.load(layout_json) if layout_json else _from_file(file)
     inventory = up(_layout(base | given), click.echo)
@@ -90,9 +90,9 @@ def down_command(name: str, *, everything: bool, force: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--force", is_flag=True, help="Even if a process still uses a lab's network.")
 def purge_command(*, yes: bool, force: bool) -> None:
-    """Remove all that chaosk keeps on this machine: labs, Kafka's archives, images, and this account's caches.
+    """Remove everything that chaosk keeps on this machine: labs, Kafka's archives, images, and this account's caches.
 
-    Leases of clusters stay, and so do the packages that were installed.
+    Leases of clusters stay, and so do installed packages.
     """
     for name in state.names():
         click.echo(f"the lab {name}")
@@ -107,7 +107,7 @@ def purge_command(*, yes: bool, force: bool) -> None:
 @click.option("--json", "json_", is_flag=True, help="Print one line of JSON.")
 @click.pass_context
 def status_command(context: click.Context, name: str, *, json_: bool) -> None:
-    """Ask every host and service how it does; ends with 0 when all are well, else with 1."""
+    """Show the state of every host and service. Exit code: 0 if all are well, else 1."""
     found = status(name)
     if json_:
         click.echo(as_json(found))
@@ -161,7 +161,7 @@ def exec_command(name: str, argv: tuple[str, ...]) -> None:
 @click.option("-n", "lines", type=click.IntRange(1), default=50, show_default=True, help="Number of lines.")
 @_name
 def logs_command(host: str, service: str, lines: int, name: str) -> None:
-    """The end of a service's log, also when its host is down."""
+    """Print the end of a service's log, also if its host is down."""
     if not privilege.is_root():
         privilege.as_root(["logs", host, service, "-n", str(lines), "--name", name], click.echo)
         return
@@ -173,7 +173,7 @@ def logs_command(host: str, service: str, lines: int, name: str) -> None:
 @click.argument("host")
 @_name
 def power_command(action: str, host: str, name: str) -> None:
-    """The power switch of the virtual machine HOST: what it had not brought to its disk is lost by `off`."""
+    """Operate the power switch of the virtual machine HOST: `off` loses data that was not yet on its disk."""
     if not privilege.is_root():
         privilege.as_root(["power", action, host, "--name", name], click.echo)
     elif action == "off":

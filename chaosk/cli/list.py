@@ -1,4 +1,4 @@
-"""``chaosk list``: what a scenario can name, with an example each."""
+"""``chaosk list``: everything that a scenario can name, with examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chaosk.cli._pages import print_page
 def command(kind: str, name: str | None, *, markdown: bool) -> None:
     """List what a scenario can use, by KIND; with NAME, print its page.
 
-    The texts are the docstrings and fields of the files that do the work.
+    The texts are the docstrings and fields of the implementing files.
     """
     if markdown:
         click.echo(_reference.markdown(kind), nl=False)

@@ -22,15 +22,15 @@ from chaosk.core.printable import printable
 
 
 class Subcommands(click.Group):
-    """Every other module of ``chaosk.cli`` is a subcommand; it is imported only when asked for."""
+    """Every other module of ``chaosk.cli`` is a subcommand; it is imported only on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """The names of the subcommands, sorted."""
+        """Return the names of the subcommands, sorted."""
         names = (info.name for info in pkgutil.iter_modules(chaosk.cli.__path__))
         return sorted(name for name in names if name != "main" and not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of that name, or None."""
+        """Return the subcommand of that name, or None."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command = import_module(f"chaosk.cli.{cmd_name}").command
@@ -62,7 +62,7 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is returned, not raised."""
+    """Run the command line; return the exit code instead of raising it."""
     try:
         result = cli.main(list(arguments) if arguments is not None else None, prog_name="chaosk", standalone_mode=False)
     except click.ClickException as error:
@@ -72,13 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output is gone; stdout must not complain about it again at exit.
+        # The reader of the output is gone; avoid another complaint about stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.PASS
     except ChaoskError as error:
         _say(str(error))
         return error.exit_code
-    except Exception as error:  # noqa: BLE001 - the last line of defence: a defect of ours, said without a traceback
+    except Exception as error:  # noqa: BLE001 - the last handler: a defect of chaosk, reported without a traceback
         _say(f"internal error, a defect of chaosk: {type(error).__name__}: {error}; details in {_keep_traceback()}")
         return ExitCode.INTERNAL
     return result if isinstance(result, int) else ExitCode.PASS

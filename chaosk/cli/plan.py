@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Show what SCENARIO would do, entry by entry. Contacts nothing without --live.
 
-    Targets that depend on the running cluster are shown as written. What is not safe on that cluster is
-    refused, as it would be by a run. Of a file with variants all are shown, unless one is named.
+    Targets that depend on the running cluster are shown as written. A scenario that is unsafe on that cluster is
+    refused, as it would be by a run. A file with variants shows all of them, unless one is named.
     """
     if runbook is not None:
         refuse_name(runbook)

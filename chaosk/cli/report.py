@@ -1,4 +1,4 @@
-"""``chaosk report``: write the reports of a judged run anew."""
+"""``chaosk report``: rewrite the reports of a judged run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS = ("html", "markdown", "junit")
 def command(run_dir: Path, formats: tuple[str, ...]) -> None:
     """Rewrite the reports of RUN_DIR from its verdict.json and events.
 
-    Prints the summary, which ends with the path of report.html. Judges nothing: that is `chaosk analyze`.
+    Prints the summary, which ends with the path of report.html. Does not judge the run; `chaosk analyze` does.
     """
     # matplotlib and pyarrow take a second to load, which `chaosk --help` need not spend
     from rich.console import Console  # noqa: PLC0415

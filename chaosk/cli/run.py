@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
-    """Every variant as a run of its own, whatever becomes of the others; the worst exit code."""
+    """Run every variant separately, regardless of the others' results; return the worst exit code."""
     from chaosk.campaign.gate.choice import choose  # noqa: PLC0415 - as above
     from chaosk.cli._gate import begun, play  # noqa: PLC0415 - one run needs none of it
 
@@ -98,9 +98,9 @@ def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output
 def _run(
     loaded: Scenario, where: tuple[Path | None, str | None], output: Path, how: tuple[int | None, Options | None]
 ) -> int:
-    """A run and its report; the exit code.
+    """Run one experiment and write its report; return the exit code.
 
-    ``where``: the inventory, or without one the lab's name; ``how``: the seed and the game day, where there are any.
+    ``where``: the inventory, or without one the lab's name; ``how``: the seed and the game day, if any.
     """
     seed, options = how
     console, durations, stop = Console(), dict[str, float](), threading.Event()
@@ -108,7 +108,7 @@ def _run(
         display = shown.enter_context(_display(console)) if options is None else PlainDisplay(console)
         with _timed(durations, "lab"):
             found = settle_on(where[0], loaded, display.say, where[1])
-        # its threads begin only now: who enters the network of a lab must not have any
+        # its threads start only now: a process with threads cannot enter a lab's network
         session = None if options is None else shown.enter_context(_session(options, loaded.name, stop))
         display = display if session is None else session.console
         keep_private()
@@ -134,7 +134,7 @@ def _session(options: Options, scenario: str, stop: threading.Event) -> Session:
 
 
 class _Interrupted(click.exceptions.Exit):
-    """Ends the command with the documented code after an interruption, and says whether the cluster is healed."""
+    """Ends the command with the documented code after an interruption, and reports whether the cluster is healed."""
 
     def __init__(self, rundir: RunDir, record: RunRecord) -> None:
         healed = "everything was healed" if record.healed else f"NOT HEALED: {'; '.join(record.not_healed)}"
@@ -147,9 +147,9 @@ def _experiment(
     plan: Plan, output: Path, display: Display, durations: dict[str, float],
     ending: tuple[threading.Event, Session | None],
 ) -> tuple[RunDir, RunRecord]:  # fmt: skip
-    """Preflight, the run itself, and its judgement: ``verdict.json`` is there unless the run was interrupted.
+    """Execute preflight, run and judgement: ``verdict.json`` exists afterwards unless the run was interrupted.
 
-    ``ending``: what is set to have the run healed and stopped, and the game day that may set it.
+    ``ending``: the event that stops and heals the run, and the game day that may set it.
     """
     stop, session = ending
 

@@ -1,4 +1,4 @@
-"""``chaosk schema``: JSON Schemas for editors and for who reads verdicts."""
+"""``chaosk schema``: JSON Schemas for editors and for programs that read verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``chaosk sudoers``: the least that a host's sudoers has to allow."""
+"""``chaosk sudoers``: the minimum that a host's sudoers must permit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import click
 def command(inventory: Path) -> None:
     """Print what to run as root on the hosts of --inventory, so that chaosk's account may do there only what it needs.
 
-    It installs one program, the gate, which runs chaosk's own scripts and holds what they are asked against the
-    services of this cluster, and the lines of sudoers that allow only that program, by its digest. No host is
-    contacted. Made anew when chaosk or the services in the inventory change; `chaosk doctor` says when that is so.
+    It installs one program, the sudo gate, which runs only chaosk's scripts and checks their arguments against the
+    services of this cluster, and sudoers lines that permit only that program, by its digest. No host is contacted.
+    Repeat it when chaosk or the services in the inventory change; `chaosk doctor` reports when that is necessary.
     """
-    # what a gate is made of takes a moment to load, which `chaosk --help` need not spend
+    # the sudo gate's sources take a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of  # noqa: PLC0415
     from chaosk.hosts import sudo_gate  # noqa: PLC0415
 

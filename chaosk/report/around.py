@@ -1,4 +1,4 @@
-"""What surrounds the probes' own traffic, read from the event tables: the cluster's changes, errors, rebalances."""
+"""Context of the probes' traffic, read from the event tables: changes of the cluster, errors, rebalances."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chaosk.report.source import Source
 from chaosk.report.tables import NONE, frames
 
 MOST_ERRORS = 12
-"""Rows of the errors' panel: the most frequent names."""
+"""Rows of the errors' panel, for the most frequent names."""
 
 _PARTITIONS = ("at", "asked", "topic", "partition", "leader", "leader_epoch", "replicas", "isr")
 _COORDINATOR = re.compile(r"(?<![a-z_])coordinator\(\s*([^()\s]+)\s*\)")
@@ -26,7 +26,7 @@ _Counts = dict[tuple[str, str], Longs]
 
 
 def surroundings(source: Source, axis: Axis) -> Surroundings:
-    """All that may explain a stall; what cannot be read is empty and noted."""
+    """Read all possible explanations of a stall; unreadable tables give empty parts and a note."""
     run, tolerate = source.run, source.tolerate
     return Surroundings(
         axis=axis,
@@ -46,13 +46,13 @@ def surroundings(source: Source, axis: Axis) -> Surroundings:
 
 
 def rows(source: Source, table: str, *columns: str) -> Iterator[dict[str, Any]]:
-    """The rows of a small table, one by one."""
+    """Yield the rows of a small table."""
     for frame in frames(source.run, table, *columns):
         yield from frame.batch.to_pylist()
 
 
 def _client_errors(source: Source) -> tuple[ClientError, ...]:
-    """Those reported outside of any call, those that polls came back with, and commits that were refused."""
+    """Return errors reported outside of calls, errors of polls, and failed commits."""
     found = [ClientError(**row) for row in rows(source, "errors", "at", "probe", "error", "message")]
     for table, what in (("polls", "a poll came back with it"), ("commits", "a commit came back with it")):
         for frame in frames(source.run, table, "completed", "probe", "error"):
@@ -62,12 +62,12 @@ def _client_errors(source: Source) -> tuple[ClientError, ...]:
 
 
 def _rebalances(source: Source) -> tuple[tuple[int, str, str], ...]:
-    """Assignments as moments: what one call gave or took of one probe is one of them."""
+    """Return assignments as moments: all changes of one probe's assignment in one call count as one."""
     return tuple(sorted({(r["at"], r["probe"], r["kind"]) for r in rows(source, "assignments", "at", "probe", "kind")}))
 
 
 def _members(source: Source) -> dict[str, frozenset[str]]:
-    """By group the probes in it."""
+    """Map each group to its probes."""
     found: dict[str, frozenset[str]] = {}
     for row in rows(source, "incarnations", "probe", "group"):
         if row["group"]:
@@ -90,7 +90,7 @@ def _memberships(source: Source, axis: Axis) -> Members:
 
 
 def _aimed_at(timeline: Sequence[object]) -> dict[str, tuple[str, ...]]:
-    """By group the entries of the timeline with ``coordinator(GROUP)`` among their targets."""
+    """Map each group to the timeline entries with ``coordinator(GROUP)`` among their targets."""
     found: dict[str, tuple[str, ...]] = {}
     for entry in timeline:
         name = entry.get("name") if isinstance(entry, Mapping) else None
@@ -100,7 +100,7 @@ def _aimed_at(timeline: Sequence[object]) -> dict[str, tuple[str, ...]]:
 
 
 def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:
-    """The lanes of brokers, ZooKeeper and controllers, as far as anything is known of them."""
+    """Return the lanes of brokers, ZooKeeper and controllers, if there is data about them."""
     every = (
         lanes.broker_lane(around.brokers, around.controllers, around.axis),
         lanes.mode_lane("ZooKeeper", around.zookeepers, around.axis),
@@ -110,7 +110,7 @@ def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:
 
 
 def error_rows(source: Source, around: Surroundings) -> tuple[ErrorRow, ...]:
-    """Errors by probe and name over time: those of sends, and those reported outside of any call."""
+    """Count errors by probe and name over time: those of sends, and those reported outside of calls."""
     counts = _reported(around.errors, around.axis)
     for key, failed in (source.tolerate(lambda: _failed_sends(source, around.axis)) or {}).items():
         counts[key] = counts[key] + failed if key in counts else failed

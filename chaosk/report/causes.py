@@ -1,4 +1,4 @@
-"""Why a group stood still, where the events show it: pure, from what its members were given and told."""
+"""Causes for which a group made no progress, from the assignments and errors of its members. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOVED = frozenset({
     "NOT_COORDINATOR", "NOT_COORDINATOR_FOR_GROUP", "COORDINATOR_NOT_AVAILABLE", "GROUP_COORDINATOR_NOT_AVAILABLE",
     "COORDINATOR_LOAD_IN_PROGRESS", "GROUP_LOAD_IN_PROGRESS", "_WAIT_COORD",
 })  # fmt: skip
-"""Errors by which a member learns that its group has no coordinator, or another one."""
+"""Errors from which a member learns that its group's coordinator is missing or has moved."""
 _LEAST = 1_000_000_000
-"""Nanoseconds without a holder that are told."""
+"""Shortest period without an assigned member that is reported, in nanoseconds."""
 
 
 def causes(outage: Outage, places: Collection[Place], around: Surroundings) -> tuple[str, ...]:
-    """What the events show to have kept a group from its records, the first cause first; empty where nothing does."""
+    """Return the causes of a group's outage that the events show, the first cause first; may be empty."""
     if outage.kind != "consume":
         return ()
     every: Sequence[Callable[[Outage, Collection[Place], Surroundings], Iterator[str]]]
@@ -47,7 +47,7 @@ def too_long(outage: Outage, _: Collection[Place], around: Surroundings) -> Iter
 
 
 def ran_out(outage: Outage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
-    """Members that were killed or frozen, and when somebody else was given what they had."""
+    """Members that were killed or paused, and the reassignment of their partitions."""
     clients = around.clients(outage.who)
     for away in around.memberships.absences:
         overlaps = away.began <= outage.ended and outage.began - BEFORE <= away.ended
@@ -76,7 +76,7 @@ def _after(away: Absence, places: Collection[Place], around: Surroundings) -> It
 
 
 def coordinator_moved(outage: Outage, _: Collection[Place], around: Surroundings) -> Iterator[str]:
-    """Members that were told so, and faults that were aimed at the group's coordinator."""
+    """Errors about a moved coordinator, and faults that targeted the group's coordinator."""
     clients = around.clients(outage.who)
     told = [e for e in around.errors if e.error in MOVED and e.probe in clients]
     told = [e for e in told if outage.began - BEFORE <= e.at <= outage.ended]
@@ -93,7 +93,7 @@ def coordinator_moved(outage: Outage, _: Collection[Place], around: Surroundings
 
 
 def unheld(outage: Outage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
-    """Partitions that no member of the group worked on."""
+    """Partitions that no member of the group had."""
     if outage.who not in around.members:
         return
     clients = around.clients(outage.who)

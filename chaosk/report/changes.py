@@ -1,8 +1,8 @@
-"""Samples become changes: what the watcher saw five times a second from every broker, as the moments it changed.
+"""Changes of state, derived from the watcher's samples of every broker (five per second).
 
-Brokers do not learn of a change at the same time, and one that is cut off never does. So a view counts when it is
-*new*: the state of a partition is the latest change that any broker reported, and a report with an older leader epoch
-than one already seen is stale and ignored. A broker that keeps repeating an old view therefore says nothing.
+Brokers learn of a change at different times, and one that is cut off never does. Therefore only *new* views count: the
+state of a partition is the latest change that any broker reported, and a report with an older leader epoch than a known
+one is stale and ignored. A broker that keeps repeating an old view has no effect.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from chaosk.report.tables import Frame
 Place = tuple[str, int]
 """Topic and partition."""
 HELD = 1_000_000_000
-"""Nanoseconds that a broker's word of itself stands without another answer of it."""
+"""Nanoseconds for which a broker's claim about itself stays valid without another answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
-    """From ``at`` on (monotonic nanoseconds) the partition had this leader and this ISR, as far as anyone said."""
+    """Start of a reported state at ``at`` (monotonic nanoseconds): the partition's leader and ISR."""
 
     at: int
     topic: str
@@ -54,7 +54,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """From ``began`` to ``ended`` a broker said of itself that it leads a partition, at one leader epoch."""
+    """From ``began`` to ``ended`` a broker claimed to lead a partition, at one leader epoch."""
 
     broker: int
     place: Place
@@ -64,9 +64,9 @@ class Claim:
 
 
 def claims(batches: Iterable[Frame]) -> tuple[Claim, ...]:
-    """Who held itself to be a leader, and when, by time, from all columns of ``partitions``.
+    """Return the brokers' claims of leadership by time, from all columns of ``partitions``.
 
-    A broker that does not say so for longer than ``HELD`` claims nothing meanwhile.
+    A claim ends if the broker does not repeat it within ``HELD``.
     """
     found: dict[tuple[int, Place, int], list[tuple[int, int]]] = {}
     for frame in batches:
@@ -77,7 +77,7 @@ def claims(batches: Iterable[Frame]) -> tuple[Claim, ...]:
 
 
 def _claimed(frame: Frame) -> Iterator[Claim]:
-    """The stretches of one batch."""
+    """Yield the claims within one batch."""
     own = frame.where((frame.ints("asked") == frame.ints("leader")) & (frame.ints("leader_epoch") >= 0))
     topics, topic = own.names("topic")
     who = np.stack([own.ints("asked"), topic, own.ints("partition"), own.ints("leader_epoch")])
@@ -93,7 +93,7 @@ def _claimed(frame: Frame) -> Iterator[Claim]:
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans by time, those that follow each other within ``HELD`` as one."""
+    """Merge spans that follow each other within ``HELD``; returned by time."""
     joined: list[tuple[int, int]] = []
     for span in sorted(spans):
         if joined and span[0] - joined[-1][1] <= HELD:
@@ -104,7 +104,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def partition_changes(batches: Iterable[Frame]) -> tuple[PartitionChange, ...]:
-    """The changes of every partition, by time, from all columns of ``partitions``."""
+    """Return the changes of every partition by time, from all columns of ``partitions``."""
     seen: list[tuple[PartitionChange, int]] = []
     last: dict[tuple[int, Place], tuple[int, int, frozenset[int]]] = {}
     for frame in batches:
@@ -117,7 +117,7 @@ def partition_changes(batches: Iterable[Frame]) -> tuple[PartitionChange, ...]:
 
 
 def _newest(reports: Iterable[PartitionChange]) -> Iterator[PartitionChange]:
-    """Of all brokers' changes, in time order, those that say something new."""
+    """Yield the changes with a new view, from all brokers' changes in time order."""
     current: dict[Place, PartitionChange] = {}
     for report in reports:
         known = current.get(report.place)
@@ -130,7 +130,7 @@ def _newest(reports: Iterable[PartitionChange]) -> Iterator[PartitionChange]:
 
 
 def _reports(frame: Frame) -> Iterator[tuple[PartitionChange, int]]:
-    """The rows of a batch at which one broker's view of one partition differs from its row before."""
+    """Yield the rows of a batch in which a broker's view of a partition differs from its previous row."""
     at, asked, partition = frame.ints("at"), frame.ints("asked"), frame.ints("partition")
     leader, epoch = frame.ints("leader"), frame.ints("leader_epoch")
     topics, topic = frame.names("topic")
@@ -154,7 +154,7 @@ def _reports(frame: Frame) -> Iterator[tuple[PartitionChange, int]]:
 
 
 def _digest(lists: pa.Array[Any]) -> Longs:
-    """One number for each list of broker ids, equal for equal sets; lists may be empty or missing."""
+    """Return a hash of each list of broker ids, equal for equal sets; lists may be empty or missing."""
     sized = pc.fill_null(pc.list_value_length(lists), 0)
     lengths = np.asarray(sized.to_numpy(zero_copy_only=False), dtype=np.int64)
     ids = np.asarray(pc.list_flatten(lists).to_numpy(zero_copy_only=False)).astype(np.uint64)
@@ -167,7 +167,7 @@ def _digest(lists: pa.Array[Any]) -> Longs:
 
 
 def _first_of_runs(columns: Longs) -> Longs:
-    """Positions at which any column differs from the position before; the first always does."""
+    """Return the positions that differ from their predecessor in any column; the first one always counts."""
     if columns.shape[1] == 0:
         return np.empty(0, dtype=np.int64)
     differs = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
@@ -175,7 +175,7 @@ def _first_of_runs(columns: Longs) -> Longs:
 
 
 def answering(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
-    """When each broker answered and when it did not, from asked, completed and error of ``brokers``."""
+    """Return the changes between answering and silent brokers, from asked, completed and error of ``brokers``."""
     rows: list[tuple[int, int, str]] = []
     for frame in batches:
         silent = frame.names("error")[1] >= 0
@@ -185,10 +185,10 @@ def answering(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
 
 
 def controllers(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
-    """When the controller moved: each ``who`` is the controller from ``at`` on, from ``brokers``.
+    """Return the moves of the controller, which is ``who`` from ``at`` on, from ``brokers``.
 
-    A broker that just started knows no controller, and one that is cut off keeps naming the old one: only a broker
-    whose own answer changed is believed, and only when it names one.
+    A broker that just started knows no controller, and one that is cut off keeps naming the old one. Therefore only a
+    changed answer that names a controller counts.
     """
     rows: list[tuple[int, int, int]] = []
     for frame in batches:
@@ -205,7 +205,7 @@ def controllers(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
 
 
 def modes(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
-    """When each node changed its role, from node, at and mode of ``zookeepers`` or ``quorum``; empty if it has none."""
+    """Return each node's changes of role, from node, at and mode of ``zookeepers`` or ``quorum``; "" without a role."""
     rows: list[tuple[int, int, str]] = []
     for frame in batches:
         texts, codes = frame.names("mode")
@@ -215,7 +215,7 @@ def modes(batches: Iterable[Frame]) -> tuple[StateChange, ...]:
 
 
 def state_changes(rows: Sequence[tuple[int, int, str]]) -> tuple[StateChange, ...]:
-    """Of (moment, who, state), by time, those at which a state differs from the same one's state before."""
+    """Return the changes of state by time, from (moment, who, state)."""
     last: dict[int, str] = {}
     changes: list[StateChange] = []
     for at, who, state in sorted(rows, key=itemgetter(0, 1)):

@@ -1,4 +1,4 @@
-"""Wall clocks of hosts that jumped or went wrong, from what their answers told: information, no part of the verdict."""
+"""Wall clocks of hosts that jumped or drifted, measured from their answers: information, not part of the verdict."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from chaosk.report.source import Source
 from chaosk.report.tables import Frame, frames
 
 LEAST = 500_000_000
-"""Nanoseconds that a clock moves for certain, or nothing is said of it."""
+"""Nanoseconds that a clock must certainly have moved before it is reported."""
 STEEP = 4
-"""A clock that moved by a fourth of the time between two looks jumped: that is more than any that goes wrong."""
+"""A clock that moved by more than 1/4 of the time between two samples jumped; no drift is that fast."""
 CLOSE = 100_000_000
-"""Nanoseconds within which a clock is still where it was when it began to go wrong, and already where it ended."""
+"""Nanoseconds of tolerance around the offsets at the start and the end of a drift."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was known of a host's clock at a moment; nanoseconds, ``offset`` against chaosk's machine."""
+    """A sample of a host's clock; nanoseconds, ``offset`` against the machine that runs chaosk."""
 
     at: int
     offset: int
@@ -29,20 +29,20 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A clock that was moved between two looks, at once or more and more."""
+    """A move of a clock between two samples, by a jump or a drift."""
 
     host: str
     after: int
-    """The last moment at which it was not yet, in monotonic nanoseconds."""
+    """The last moment before the move, in monotonic nanoseconds."""
     before: int
-    """The first at which it was."""
+    """The first moment after the move."""
     by: int
     error: int
     at_once: bool
 
 
 def moves(rows: Iterable[Frame]) -> tuple[Move, ...]:
-    """Every move of every host's clock, by time."""
+    """Return every move of every host's clock, by time."""
     looks: dict[str, list[Look]] = {}
     for frame in rows:
         texts, codes = frame.names("host")
@@ -54,7 +54,7 @@ def moves(rows: Iterable[Frame]) -> tuple[Move, ...]:
 
 
 def _of(host: str, looks: Sequence[Look]) -> Iterator[Move]:
-    """The jumps, and what happened between two of them."""
+    """Yield the jumps, and the drift between them."""
     first = 0
     for here, (one, two) in enumerate(pairwise(looks), start=1):
         move = _move(host, one, two, at_once=True)
@@ -66,7 +66,7 @@ def _of(host: str, looks: Sequence[Look]) -> Iterator[Move]:
 
 
 def _gone_wrong(host: str, looks: Sequence[Look]) -> Iterator[Move]:
-    """How far a clock went that did not jump; from when it left its place until it came to where it went."""
+    """Yield the drift of a clock without jumps, from its last sample at the old offset to the first at the new one."""
     if not looks:
         return
     ends = min(looks, key=lambda look: look.offset + look.error), max(looks, key=lambda look: look.offset - look.error)
@@ -92,7 +92,7 @@ def _close(one: Look, two: Look) -> bool:
 
 
 def told(source: Source, axis: Axis) -> tuple[str, ...]:
-    """Each move in a sentence."""
+    """Describe each move in a sentence."""
     found = source.tolerate(lambda: moves(frames(source.run, "host_clocks", "host", "at", "offset", "error"))) or ()
     return tuple(_sentence(move, axis) for move in found)
 

@@ -1,4 +1,4 @@
-"""Everything a report shows, computed once and said alike by every form of it."""
+"""The content of a report, computed once for all its formats."""
 
 from __future__ import annotations
 
@@ -29,49 +29,49 @@ from chaosk.rundir.verdict import QUIET, Fault, Finding, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The evidence of one finding: in ranges where its rows are records or offsets, and its first rows."""
+    """The evidence of one finding: ranges, if its rows are records or offsets, and its first rows."""
 
     finding: Finding
     ranges: tuple[str, ...]
     more: int
-    """How many ranges are not told."""
+    """Number of ranges left out."""
     table: evidence.Table
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Findings with one cause, told as one."""
+    """Findings with a common cause, reported together."""
 
     group: grouped.Group
     rules: str
     proofs: tuple[Proof, ...]
     predicted: bool
     faults: tuple[str, ...]
-    """Names of the timeline entries that any of them overlaps."""
+    """Names of the timeline entries that overlap any of the findings."""
 
     @property
     def finding(self) -> Finding:
-        """The one that says what it comes to."""
+        """The finding that states the consequence."""
         return self.group[0]
 
 
 MOST_RANGES = 10
-"""Ranges told of a finding."""
+"""Ranges listed for a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is told of a run, in the order in which it is told."""
+    """The content of a report, in its order."""
 
     verdict: Verdict
     tone: str
-    """How the head is coloured: the outcome, or ``loss``."""
+    """Colour of the headline: the outcome, or ``loss``."""
     sign: str
     headline: str
     why: tuple[str, ...]
     """Causes that the events show."""
     gist: str
-    """What the headline leaves out of the analysis' own sentence."""
+    """The part of the analysis' summary that the headline does not contain."""
     ledger: tuple[ledger.LedgerRow, ...]
     tiles: tuple[measures.Tile, ...]
     identity: settings.Pairs
@@ -82,15 +82,15 @@ class Content:
     findings: tuple[Shown, ...]
     faults: tuple[Fault, ...]
     waits: tuple[Fault, ...]
-    """Entries of the timeline that did nothing to anybody: they waited, or looked."""
+    """Entries of the timeline without an effect: waits and looks."""
     checks: tuple[tuple[str, str, str], ...]
-    """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
+    """Each check, with ``clean``, ``not judged`` or its worst severity, and a remark."""
     clocks: tuple[str, ...]
-    """Jumps of the wall clocks of hosts."""
+    """Jumps of the hosts' wall clocks."""
     axis: Axis
     svg: str
     wrong: Mapping[str, str]
-    """By kind what went wrong with records that are drawn, in words."""
+    """Labels of the marks drawn for records with a violation, by kind."""
     explanations: tuple[Explanation, ...]
     windows: tuple[str, ...]
     measures: tuple[measures.MeasureRow, ...]
@@ -101,7 +101,7 @@ class Content:
 
 
 def content(run: RunDir) -> Content:
-    """Read a run directory and say all there is to say; raises UsageError where it has no verdict."""
+    """Read a run directory into the content of its report; raises UsageError if it has no verdict."""
     source = read(run)
     verdict, seen = source.verdict, timeline.see(source)
     return Content(
@@ -137,7 +137,7 @@ def content(run: RunDir) -> Content:
 
 
 def _checks(verdict: Verdict) -> tuple[tuple[str, str, str], ...]:
-    """Each check, ``clean``, ``not judged`` or the worst severity that it found, and what there is to say of it."""
+    """Return each check with ``clean``, ``not judged`` or its worst severity, and a remark."""
     found: dict[str, list[Finding]] = {}
     for finding in sorted(verdict.findings, key=_rank):
         found.setdefault(finding.check, []).append(finding)
@@ -152,7 +152,7 @@ def _check(check: str, state: str, found: list[Finding]) -> tuple[str, str, str]
 
 
 def _rank(finding: Finding) -> int:
-    """Violations first."""
+    """Sort key: violations first."""
     return ("violation", "allowed", "information").index(finding.severity)
 
 

@@ -22,13 +22,13 @@ _MOMENTS = {  # `first` is a moment in one table, and an offset in evidence
     if column.kind == "long" and column.meaning.startswith(("when", "begin", "end of")) and column.name != "first"
 }
 _NEAR = 7 * 24 * 3600 * 10**9
-"""A number further from the timeline's start than a week of nanoseconds is no moment of the run."""
+"""Numbers further than a week of nanoseconds from the timeline's start are not moments of the run."""
 
 
 def rows(source: Source, check: str) -> Iterator[Mapping[str, Any]]:
-    """All rows of a check's evidence, one by one from its file, with severity and reason.
+    """Yield all rows of a check's evidence from its file, with severity and reason.
 
-    Those in the verdict where there is no such file, or not one row of it can be read; what is torn is noted.
+    Without such a file, or if no row of it can be read, yield the rows in the verdict. Damage is noted.
     """
     findings = [finding for finding in source.verdict.findings if finding.check == check]
     found = 0
@@ -52,7 +52,7 @@ def _lines(source: Source, check: str) -> Iterator[Mapping[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What every row of evidence says, in memory that does not grow with the rows."""
+    """Summary of all rows of evidence, in memory that does not grow with the rows."""
 
     ranges: Mapping[tuple[str, str], Ranges]
     """By check and severity."""
@@ -60,7 +60,7 @@ class Proofs:
 
 
 def proofs(source: Source, axis: Axis, due: Mapping[tuple[str, int], Longs]) -> Proofs:
-    """Read the evidence of each finding that is a violation, or is allowed, once."""
+    """Read the evidence of each violation and each allowed finding once."""
     telling = (f for f in source.verdict.findings if f.severity is not Severity.INFORMATION)
     ranges: dict[tuple[str, str], Ranges] = {}
     marks = Marks(axis, due)
@@ -75,14 +75,14 @@ def proofs(source: Source, axis: Axis, due: Mapping[tuple[str, int], Longs]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Evidence ready to be shown."""
+    """Evidence as a table of texts."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 def evidence_table(rows: Sequence[Row], zero: int) -> Table:
-    """The rows with every column that any of them has, in the order in which they come."""
+    """Return the rows as a table with the columns of all rows, in order of appearance."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return Table(columns, tuple(tuple(_text(name, row.get(name), zero) for name in columns) for row in rows))
 
@@ -100,5 +100,5 @@ def _text(column: str, value: Cell, zero: int) -> str:
 
 
 def is_moment(column: str, value: int, zero: int) -> bool:
-    """Whether a number is a moment of the run's monotonic clock."""
+    """Return True if a number is a moment of the run's monotonic clock."""
     return (column in _MOMENTS or column.endswith("_at")) and abs(value - zero) < _NEAR

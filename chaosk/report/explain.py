@@ -1,4 +1,4 @@
-"""Why it took so long: each stall of a probe beside what the cluster, the faults and the clients did meanwhile."""
+"""Explanations of stalls: each one beside the events of cluster, faults and clients at that time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTHING = "the leader and its ISR stayed the same"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A share of a stall: what it was spent on, and seconds."""
+    """A part of a stall: its label and its seconds."""
 
     label: str
     seconds: float
@@ -25,22 +25,22 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A stall, what happened around it in order, and how the sends that were outstanding in it ended."""
+    """A stall, the events around it in order, and the results of its outstanding sends."""
 
     stall: Stall
     happenings: tuple[Happening, ...]
     errors: tuple[tuple[str, int], ...]
-    """Client errors by name, most frequent first, reported in the stall."""
+    """Client errors during the stall by name, most frequent first."""
     outcomes: tuple[tuple[str, int], ...]
-    """Sends outstanding in the stall, by how they ended: ``ok (late)`` or the error's name."""
+    """Sends outstanding in the stall by result: ``ok (late)`` or the error's name."""
     parts: tuple[Part, ...]
-    """Where the time went, in order."""
+    """The parts of the stall, in order."""
     because: str
     """The same in one sentence."""
 
 
 def explain(stall: Stall, outcome: Counter[str], around: Surroundings) -> Explanation:
-    """Put a stall beside all that happened from shortly before it until its end."""
+    """Explain a stall by the events from shortly before it until its end."""
     outage = stall.longest
     clients = around.clients(outage.who)
     errors = Counter(e.error for e in around.errors if e.probe in clients and outage.began <= e.at <= outage.ended)
@@ -61,7 +61,7 @@ def _by_count(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
-    """Until the turning point, and from then until a record got through."""
+    """Return the time until the turning point, and from then until a record got through."""
     turn = turning_point(outage, around)
     if turn is None:
         return (Part(_NOTHING, outage.seconds),)
@@ -72,7 +72,7 @@ def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
 
 
 def _because(outage: Outage, parts: tuple[Part, ...], *, known: bool = False) -> str:
-    """Where the time went; ``known``: the cause is told besides."""
+    """Describe the parts of an outage; ``known``: its cause is reported separately."""
     length = seconds(outage.seconds)
     if outage.censored:
         length = f"{length} or more, it had not ended when the run did"

@@ -1,4 +1,4 @@
-"""The timeline: panels above each other that share the seconds."""
+"""The timeline: stacked panels with a common time axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SERVERS = "Brokers and ZooKeeper: thick is the controller or leads, thin serves
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What is drawn."""
+    """The data to draw."""
 
     axis: Axis
     faults: tuple[Fault, ...]
@@ -29,15 +29,15 @@ class Timeline:
     errors: tuple[ErrorRow, ...]
     partitions: tuple[Lane, ...]
     others: tuple[Lane, ...]
-    """The brokers and ZooKeeper."""
+    """Brokers and ZooKeeper."""
     wrong: Mapping[str, Mapping[str, Longs]] = field(default_factory=dict)
-    """By probe, and by kind, how many records sent in each bucket were lost or else went wrong."""
+    """Records with a violation by probe, then kind: number in each bucket of their send time."""
     unshown: int = 0
-    """Partitions that are not drawn, because more happened to others."""
+    """Number of partitions that are not drawn, because others changed more often."""
 
 
 def draw(timeline: Timeline) -> str:
-    """The timeline as an SVG element whose colours are style variables; empty where there is nothing to draw."""
+    """Draw the timeline as an SVG element with style variables for colours; empty if there is no data."""
     return drawing(
         list(_panels(timeline)),
         timeline.axis,

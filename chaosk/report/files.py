@@ -1,4 +1,4 @@
-"""The files of a report. Each replaces the one before as a whole, so that no reader meets half of one."""
+"""Files of a report, each replaced atomically."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FORMATS: dict[str, tuple[str, Callable[[Content], str]]] = {
     "markdown": ("markdown", markdown),
     "junit": ("junit", lambda content: junit(content.verdict, content.identity)),
 }
-"""By name of the format: the path's name in :class:`RunDir`, and what makes the text."""
+"""By format: the path's name in :class:`RunDir`, and the function that renders the text."""
 
 
 def write_all(run: RunDir, formats: Sequence[str] = tuple(FORMATS)) -> tuple[Path, ...]:
-    """Write the report in some formats; the paths. Raises UsageError where there is no verdict or no room."""
+    """Write the report in some formats, and return the paths. Raises UsageError without a verdict or disk space."""
     told = content(run)
     paths = []
     for name in formats:
@@ -34,7 +34,7 @@ def write_all(run: RunDir, formats: Sequence[str] = tuple(FORMATS)) -> tuple[Pat
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all; raises UsageError where that cannot be."""
+    """Replace a file atomically; raises UsageError if that fails."""
     try:
         files.replace(path, text)
     except OSError as error:

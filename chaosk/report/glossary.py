@@ -1,7 +1,7 @@
-"""What a client's error means to an operator: librdkafka's names, as they stand in the event tables.
+"""Meanings of client errors for operators, by librdkafka's names, as they are in the event tables.
 
-Names that start with an underscore are librdkafka's own (the client decided); the others came from a broker. Meanings
-are those of librdkafka's ``rdkafka.h`` and of Kafka's protocol, said for the case at hand.
+Names that start with an underscore are librdkafka's own (raised by the client); the others came from a broker. Meanings
+follow librdkafka's ``rdkafka.h`` and Kafka's protocol.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ MEANINGS = {
 
 
 def meaning(error: str) -> str:
-    """What an error means; empty for one that is not in the table, rather than a guess."""
+    """Return an error's meaning; empty for an unknown one."""
     return MEANINGS.get(error, "")

@@ -1,4 +1,4 @@
-"""Findings of several rules with one cause are told as one: a log that was cut back breaks many rules at once."""
+"""Groups of findings with a common cause: a truncated log breaks many rules at once."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ CUT_BACK = (
     "lost", "truncation_after_ack", "lost_write", "inconsistent_offset", "end_offset_regression", "stale_append",
     "leader_epoch_regression",
 )  # fmt: skip
-"""Checks that one log which was cut back breaks, the one that says most to a user first."""
+"""Checks that a single truncated log breaks, the most informative one first."""
 
 Group = tuple[Finding, ...]
-"""Findings with one cause; the first is the one that says what it comes to."""
+"""Findings with a common cause; the first one states the consequence."""
 
 
 def grouped(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """The findings in their order, those with one cause as one group.
+    """Group findings with a common cause, in order.
 
-    One cause have findings of equal severity about the same partition (or the same topic under the same fault), if a
-    log that was cut back explains them, or if the same reason allows them.
+    Findings have a common cause if their severities are equal, they concern the same partition (or the same topic under
+    the same fault), and a truncated log or the same reason explains them.
     """
     groups: list[list[Finding]] = []
     for finding in findings:
@@ -57,6 +57,6 @@ def _places(finding: Finding) -> set[tuple[object, object]]:
 
 
 def rules(group: Sequence[Finding]) -> str:
-    """The rules of a group, like ``A4 and A1``."""
+    """Join the rules of a group, like ``A4 and A1``."""
     names = list(dict.fromkeys(finding.rule for finding in group))
     return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])

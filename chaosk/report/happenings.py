@@ -1,4 +1,4 @@
-"""What happened around a stall, in order: to the cluster, by the faults, and as the clients saw it."""
+"""Events around a stall, in order: of the cluster, of faults, and of clients."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from chaosk.report.tables import NONE
 from chaosk.rundir.verdict import Fault
 
 SAMPLED = 500_000_000
-"""Nanoseconds after a stall in which what ended it may have been seen: the watcher looks some times a second."""
+"""Nanoseconds after a stall in which its end may have been observed, since the watcher takes samples."""
 MOST = 16
-"""Happenings listed for one stall."""
+"""Events listed for one stall."""
 BEFORE = 2_000_000_000
-"""Nanoseconds before a stall in which what happened may be its cause."""
+"""Nanoseconds before a stall in which an event may be its cause."""
 _TICK = 250_000_000
-"""Nanoseconds within which equal changes of several partitions are told as one."""
+"""Nanoseconds within which equal changes of several partitions are merged."""
 _WORDS = {
     "produce": ("sends begin to wait", "the first acknowledgement again"),
     "consume": ("records begin to wait", "the first delivery again"),
@@ -29,13 +29,13 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that happened at a moment in monotonic nanoseconds, to a ``kind``: fault, cluster or client."""
+    """An event at a moment in monotonic nanoseconds, of a ``kind``: fault, cluster or client."""
 
     at: int
     kind: str
     what: str
     rank: int = 2
-    """Which to keep if there are too many: 0 above all."""
+    """Priority if there are too many: 0 is the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ClientError:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """All that may explain a stall."""
+    """All possible explanations of a stall."""
 
     axis: Axis
     faults: tuple[Fault, ...]
@@ -61,21 +61,21 @@ class Surroundings:
     quorum: tuple[StateChange, ...]
     errors: tuple[ClientError, ...]
     rebalances: tuple[tuple[int, str, str], ...]
-    """Moment, probe and what it was told: assign, revoke or lost."""
+    """Moment, probe and event: assign, revoke or lost."""
     members: Mapping[str, frozenset[str]]
-    """By group its probes."""
+    """The probes of each group."""
     memberships: Members = field(default_factory=Members)
-    """What the members of groups held, and when they could not work."""
+    """Partitions held by group members, and the times in which they could not work."""
     claims: tuple[Claim, ...] = ()
-    """Who held itself to be the leader of a partition."""
+    """Brokers' claims of leadership."""
 
     def clients(self, who: str) -> frozenset[str]:
-        """The probes that an outage of a group, or of a probe, is one of."""
+        """Return the probes of a group; for a probe, itself."""
         return self.members.get(who, frozenset((who,)))
 
 
 def happenings(stall: Stall, around: Surroundings) -> tuple[Happening, ...]:
-    """What happened from shortly before a stall until its end, by time; of too many the most telling."""
+    """Return the events from shortly before a stall until its end, by time; of too many the most important ones."""
     begin, end = stall.longest.began - BEFORE, stall.longest.ended + SAMPLED
     lived = [happening for happening in _all(stall, around) if begin <= happening.at <= end]
     kept = sorted(lived, key=lambda happening: (happening.rank, *_order(happening)))[:MOST]
@@ -83,7 +83,7 @@ def happenings(stall: Stall, around: Surroundings) -> tuple[Happening, ...]:
 
 
 def _order(happening: Happening) -> tuple[int, int, str]:
-    """By time; at the same moment the fault before what it did."""
+    """Sort key: time; at the same moment a fault before its effects."""
     return happening.at, ("fault", "cluster", "client").index(happening.kind), happening.what
 
 
@@ -125,7 +125,7 @@ def _states(around: Surroundings) -> Iterator[Happening]:
 
 
 def _later(changes: Sequence[StateChange], of: Callable[[StateChange], object]) -> Iterator[StateChange]:
-    """All but the first state of each, which is no change."""
+    """Yield all changes but the first state of each object, which is not a change."""
     known: set[object] = set()
     for change in changes:
         if of(change) in known:
@@ -146,7 +146,7 @@ def _fault_happenings(fault: Fault) -> Iterator[Happening]:
 
 
 def _moves(places: Sequence[Place], changes: Sequence[PartitionChange]) -> Iterator[Happening]:
-    """Changes of leader and ISR of the stalled partitions, those of one moment and kind as one."""
+    """Yield changes of leader and ISR of the stalled partitions, merged by moment and kind."""
     last: dict[Place, PartitionChange] = {}
     merged: dict[tuple[int, str], list[PartitionChange]] = {}
     for change in changes:

@@ -1,4 +1,4 @@
-"""The headline: what stands, in one line that never lets an allowed loss pass unmentioned."""
+"""The headline: the verdict in one line, which always mentions an allowed loss."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ _COUNTED = {
     "commit_skip": "skipped_records",
     "swallowed": "swallowed_records",
 }
-"""By check the metric that counts its rows, which a scenario can predict."""
+"""Metrics that count a check's rows, which a scenario can predict."""
 
 
 LOSS = "loss"
-"""The tone of a run that passes although something went wrong, because that was predicted, or is allowed."""
+"""The tone of a run that passes although it lost records or broke another rule, because that was predicted or
+allowed."""
 _TONE_SIGN = "!"
 
 
 def tone(verdict: Verdict) -> str:
-    """The outcome, or ``loss``: a pass over something that went wrong is not told in the colour of a pass."""
+    """Return the outcome, or ``loss``: a pass with predicted or allowed damage does not get the colour of a pass."""
     return LOSS if verdict.verdict is Outcome.PASS and _wrong(verdict) else str(verdict.verdict)
 
 
 def sign(verdict: Verdict) -> str:
-    """The shape that goes with the tone."""
+    """Return the symbol of the tone."""
     return _TONE_SIGN if tone(verdict) == LOSS else SIGNS[verdict.verdict]
 
 
 def headline(verdict: Verdict) -> str:
-    """Like ``AS PREDICTED: 6,863 records lost under acks=1``: first what the verdict rests on."""
+    """Return the headline, like ``AS PREDICTED: 6,863 records lost under acks=1``: the reason of the verdict first."""
     groups = _wrong(verdict)
     first, second = [_finding(group, verdict) for group in groups], _missed(verdict)
     parts = [*_guards(verdict), *first, *second]
@@ -66,7 +67,7 @@ def _nothing(verdict: Verdict) -> str:
 
 
 def _wrong(verdict: Verdict) -> tuple[Group, ...]:
-    """Violations first, then what was predicted, then what is allowed besides; those with one cause as one."""
+    """Return the groups of findings: violations, then predicted, then other allowed ones."""
     groups = grouped(finding for finding in verdict.findings if finding.severity is not Severity.INFORMATION)
     return tuple(sorted(groups, key=lambda group: (_rank(group), not _predicted(group, verdict))))
 
@@ -82,7 +83,7 @@ def _predicted(group: Group, verdict: Verdict) -> bool:
 def _finding(group: Group, verdict: Verdict) -> str:
     finding, predicted = group[0], _predicted(group, verdict)
     said = f"{finding.title}{_under(group)}"
-    if tone(verdict) == LOSS:  # the first word of the headline says the same of the first group
+    if tone(verdict) == LOSS:  # the first word of the headline already applies to the first group
         first = _predicted(_wrong(verdict)[0], verdict)
         return said if predicted == first else f"{said}, {'as predicted' if predicted else 'allowed'}"
     if finding.severity is not Severity.ALLOWED:
@@ -91,7 +92,7 @@ def _finding(group: Group, verdict: Verdict) -> str:
 
 
 def _under(group: Group) -> str:
-    """What allows a group, in few words: the acks that all its rows have, or the first words of its reason."""
+    """Return the reason why a group is allowed, shortened: the common acks of its rows, or the start of its reason."""
     acks = {row["acks"] for finding in group for row in finding.evidence if "acks" in row}
     if group[0].severity is Severity.ALLOWED and len(acks) == 1 and (one := acks.pop()) in (0, 1):
         return f" under acks={one}"
@@ -99,7 +100,7 @@ def _under(group: Group) -> str:
 
 
 def is_predicted(finding: Finding, verdict: Verdict) -> bool:
-    """Whether the scenario said that this would be found: by a count of it, or by the outcome."""
+    """Return True if the scenario predicted the finding, by a count or by the outcome."""
     if finding.predicted is not None:
         return finding.predicted
     metric = _COUNTED.get(finding.check)
@@ -109,7 +110,7 @@ def is_predicted(finding: Finding, verdict: Verdict) -> bool:
 
 
 def _missed(verdict: Verdict) -> list[str]:
-    """The first missed objective with its figures, and how many more."""
+    """Return the first missed objective with its figures, and the number of further ones."""
     missed = [o for o in verdict.objectives if o.met is False and not o.prediction and not o.void]
     if not missed:
         return []
@@ -127,13 +128,13 @@ def _guards(verdict: Verdict) -> list[str]:
 
 
 def gist(verdict: Verdict) -> str:
-    """What the analysis says in its own sentence and the headline does not; empty if that is nothing."""
+    """Return the clauses of the analysis' summary that the headline does not contain; may be empty."""
     text = verdict.summary.removeprefix(f"{verdict.verdict.upper()}: ").removesuffix(".")
     told = [guard.what for guard in verdict.guards]
     for finding in verdict.findings:
         if finding.severity is not Severity.INFORMATION:
             told += [f"{finding.title} (allowed: {finding.reason})", finding.title]
-    for known in sorted(told, key=len, reverse=True):  # they may hold semicolons themselves
+    for known in sorted(told, key=len, reverse=True):  # they may contain semicolons
         text = text.replace(known, "\0")
     clauses = [clause for clause in text.split("; ") if clause and "\0" not in clause]
     said = "; ".join(clauses)

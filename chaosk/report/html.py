@@ -1,4 +1,4 @@
-"""``report.html``: one file that opens offline, runs no script and fetches nothing."""
+"""``report.html``: a single file that opens offline, runs no script and fetches nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chaosk.report.words import anchor, listed, since
 
 
 def html(content: Content) -> str:
-    """The page. Every value is escaped; the drawing alone goes in as it is, escaped by matplotlib."""
+    """Render the page. Every value is escaped; only the drawing is inserted as it is, escaped by matplotlib."""
     values = {field.name: getattr(content, field.name) for field in fields(content)}
     more = {"svg": Markup(content.svg), "places": _places(content)}  # noqa: S704
     return _environment().get_template("report.html.j2").render({**values, **more})
@@ -32,11 +32,11 @@ _PLACES = (
     ("faults", "Faults", "faults"), ("measures", "Measured", "measures"), ("cluster", "Cluster", "states"),
     ("checks", "Checks", "checks"), ("settings", "Settings", "groups"),
 )  # fmt: skip
-"""Sections: the name to link to, what it is called, and what of the content (or its verdict) is in it."""
+"""Sections: link name, title, and the attribute of the content (or its verdict) that fills it."""
 
 
 def _places(content: Content) -> tuple[tuple[str, str], ...]:
-    """The sections that this page has."""
+    """Return the sections of this page."""
     held = {"states": content.states.rows, "guards": content.verdict.guards, "decisions": content.verdict.decisions}
     return tuple((name, title) for name, title, what in _PLACES if held.get(what, getattr(content, what, None)))
 

@@ -1,7 +1,7 @@
-"""``junit.xml``: the verdict for a CI server, a test case for every check, guard, objective, and for healing.
+"""``junit.xml``: the verdict for a CI server, with a test case for every check, guard and objective, and for healing.
 
-A violation or a missed objective is a failure, what keeps the run from being judged an error, what was not judged is
-skipped. What the scenario predicted, and was found, passes: so the file is red exactly if the verdict is no pass.
+A violation or a missed objective is a failure, a guard is an error, and a check without a judgement is skipped. A
+predicted and found violation passes. The file is therefore red exactly if the verdict is not a pass.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Result = Skipped | Failure | Error
 
 
 def junit(verdict: Verdict, identity: Pairs) -> str:
-    """The document; deterministic, without the time at which it is made."""
+    """Render the document; deterministic, without the current time."""
     told = (("hypothesis", verdict.hypothesis), ("verdict", headline(verdict)), *identity)
     return document(verdict.scenario, told, _cases(verdict))
 
 
 def document(name: str, properties: Iterable[tuple[str, str]], cases: Iterable[TestCase]) -> str:
-    """A document with one suite."""
+    """Return a document with one suite."""
     suite = TestSuite(printable(name))
     for key, value in properties:
         suite.add_property(key, printable(value))
@@ -58,7 +58,7 @@ def _cases(verdict: Verdict) -> Iterator[TestCase]:
 
 
 def case(kind: str, name: str, results: Sequence[Result], told: str = "", seconds: float = 0.0) -> TestCase:
-    """One test case of the class ``chaosk.KIND``."""
+    """Return one test case of the class ``chaosk.KIND``."""
     made = TestCase(printable(name), f"chaosk.{kind}", round(seconds, 3))
     made.result = list(results)
     if told:
@@ -114,5 +114,5 @@ def _verdict(verdict: Verdict) -> list[Result]:
 
 
 def printable_lines(text: str) -> str:
-    """The text, line by line, without what XML cannot hold."""
+    """Return the text, line by line, without characters that XML cannot contain."""
     return "\n".join(printable(line) for line in text.split("\n"))

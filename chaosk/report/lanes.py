@@ -1,4 +1,4 @@
-"""Lanes: who led, who followed and who was out, over time; one look for partitions, brokers and ZooKeeper alike."""
+"""Lanes: roles over time (leader, follower, out), drawn alike for partitions, brokers and ZooKeeper."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from chaosk.report.axis import Axis
 from chaosk.report.changes import HELD, Claim, PartitionChange, Place, StateChange
 
 MOST_PARTITIONS = 12
-"""Partitions drawn at most: those to which most happened."""
+"""Largest number of partitions drawn: those with the most changes."""
 
 
 class Level(IntEnum):
-    """What a node was; drawn as a thick bar, a thin bar, a dotted line, and a thick bar of another colour."""
+    """A node's role; drawn as a thick bar, a thin bar, a dotted line, and a thick bar of another colour."""
 
     OUT = 0
     FOLLOWS = 1
     LEADS = 2
     CLAIMS = 3
-    """It leads in its own eyes, while another one was elected."""
+    """A deposed leader that still claims to lead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of time in seconds since the timeline's start."""
+    """A period in seconds since the timeline's start."""
 
     begin: float
     end: float
@@ -43,16 +43,16 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A partition with a track for each replica, the brokers, or the ZooKeeper nodes."""
+    """A partition with a track for each replica, or the brokers, or the ZooKeeper nodes."""
 
     title: str
     tracks: tuple[Track, ...]
 
 
 def partition_lanes(changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()) -> tuple[Lane, ...]:
-    """A lane for each partition to which most happened, in order of topic and partition.
+    """Return a lane for each partition with the most changes, in order of topic and partition.
 
-    Who is said to lead, by those who know the newest epoch; and, by their own word, those that do not know it.
+    Shows the leader according to the newest epoch, and brokers with older epochs that still claim to lead.
     """
     by_place: dict[Place, list[PartitionChange]] = {}
     for change in changes:
@@ -64,7 +64,7 @@ def partition_lanes(changes: Sequence[PartitionChange], axis: Axis, claims: Sequ
 
 
 def most_changed(changes: Iterable[PartitionChange], most: int = MOST_PARTITIONS) -> tuple[Place, ...]:
-    """The places with most changes first, the first of equals in order of topic and partition."""
+    """Return the partitions with the most changes, ties in order of topic and partition."""
     counts = Counter(change.place for change in changes)
     return tuple(sorted(counts, key=lambda place: (-counts[place], place))[:most])
 
@@ -89,16 +89,16 @@ def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis
 
 
 def _deposed(changes: Sequence[PartitionChange], claims: Sequence[Claim]) -> Iterator[tuple[int, int, int]]:
-    """Broker, begin and end of each time in which it went on leading after a later leader epoch was named."""
+    """Yield broker, begin and end of each period in which a deposed leader went on despite a newer leader epoch."""
     for claim in claims:
         later = [change.at for change in changes if change.epoch > claim.epoch]
         began = max(claim.began, min(later, default=claim.ended))
-        if claim.ended - began >= HELD:  # news of an election travel
+        if claim.ended - began >= HELD:  # news of an election takes time to spread
             yield claim.broker, began, claim.ended
 
 
 def _claiming(levels: Sequence[tuple[int, Level]], times: Sequence[tuple[int, int]]) -> list[tuple[int, Level]]:
-    """Levels from moments on, with another one in some stretches of time that follow each other."""
+    """Insert ``CLAIMS`` for some consecutive periods into levels that start at given moments."""
     for began, ended in times:
         before = [one for one in levels if one[0] <= began]
         held = [one for one in levels if one[0] <= ended][-1:]
@@ -114,7 +114,7 @@ def _role(broker: int, change: PartitionChange) -> Level:
 
 
 def broker_lane(answers: Sequence[StateChange], controllers: Sequence[StateChange], axis: Axis) -> Lane | None:
-    """Which brokers answered, and which of them was the controller; None if nobody was asked."""
+    """Return the lane of brokers with their answers and the controller; None without samples."""
     tracks = []
     for broker in sorted({change.who for change in answers}):
         own = [(change.at, change.state == "answers") for change in answers if change.who == broker]
@@ -124,7 +124,7 @@ def broker_lane(answers: Sequence[StateChange], controllers: Sequence[StateChang
 
 
 def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, bool]]) -> list[tuple[int, Level]]:
-    """Levels of a broker: out while it does not answer, else leading while it is the controller."""
+    """Return the levels of a broker: out while it does not answer, else leading while it is the controller."""
     moments = sorted([(at, 0, value) for at, value in answers] + [(at, 1, value) for at, value in leads])
     state = [False, False]
     levels = []
@@ -135,7 +135,7 @@ def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, boo
 
 
 def mode_lane(title: str, modes: Sequence[StateChange], axis: Axis) -> Lane | None:
-    """Which ZooKeeper node, or controller, led, followed or did neither; None if there are none."""
+    """Return the lane of ZooKeeper nodes or controllers with their roles; None if there are none."""
     levels = {"leader": Level.LEADS, "standalone": Level.LEADS, "follower": Level.FOLLOWS}
     tracks = []
     for node in sorted({change.who for change in modes}):
@@ -145,7 +145,7 @@ def mode_lane(title: str, modes: Sequence[StateChange], axis: Axis) -> Lane | No
 
 
 def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:
-    """Stretches of equal level, clipped to the axis; the last one lasts to its end."""
+    """Return periods of equal level, clipped to the axis; the last one lasts to its end."""
     spans: list[Span] = []
     low, high = axis.limits
     for number, (at, level) in enumerate(levels):

@@ -1,4 +1,4 @@
-"""The ledger as a table: each account's answers in one line, with their sum."""
+"""The ledger as a table: each account's answers in one row, with their sum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LedgerRow:
     excused: str
     not_judged: str
     sum: str
-    """What the answers add up to."""
+    """The sum of the answers."""
     state: str
     """The worst answer: ``violation``, ``not judged``, ``wrong sum``, ``excused`` or ``all there``."""
 
@@ -30,7 +30,7 @@ COLUMNS = ("topic", "owed to", "acknowledged", "there", "violation", "excused", 
 
 
 def ledger_rows(accounts: Iterable[Account]) -> tuple[LedgerRow, ...]:
-    """A row for each account, of each topic the log first."""
+    """Return a row for each account, the log's first in each topic."""
     ordered = sorted(accounts, key=lambda account: (account.topic, account.reader))
     return tuple(_row(account) for account in ordered)
 
@@ -64,7 +64,7 @@ def _sum(by_reason: Mapping[str, int]) -> int:
 
 
 def _told(by_reason: Mapping[str, int]) -> str:
-    """The sum, and by reason how many; the most first."""
+    """Format the sum, and the counts by reason, largest first."""
     reasons = sorted(
         ((count, reason) for reason, count in by_reason.items() if count), key=lambda one: (-one[0], one[1])
     )

@@ -1,4 +1,4 @@
-"""``report.md``: the verdict for a pull request, short, every value escaped for Markdown and for HTML in it."""
+"""``report.md``: a short verdict for a pull request, with every value escaped for Markdown and embedded HTML."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from chaosk.rundir.verdict import Severity
 MOST_ROWS = 10
 """Evidence rows shown; report.html has more, evidence/ all."""
 
-# What starts emphasis, code, links, math, tables or HTML anywhere; what GitHub makes mentions, references to issues,
-# emoji and links of; and an underscore that does not stand inside of a word.
+# Matches the start of emphasis, code, links, math, tables and HTML anywhere, GitHub's mentions, references to issues,
+# emoji and links, and an underscore outside of a word.
 _SPECIAL = re.compile(
     r"[\\`*\[\]<>|~$]|&(?=[#A-Za-z])|[@#](?=\w)|://|\Aww\w*\.|:(?=[\w+-]*[A-Za-z+]|100:|1234:)[\w+-]+:"
     r"|(?<![^\W_])_|_(?![^\W_])",
@@ -29,10 +29,10 @@ _AT_START = re.compile(r"\A(?:[-+#](?=\s|\Z)|[-=]+(?=\s*\Z)|#+(?=\s|\Z))|\A(?P<n
 
 
 def escaped(text: object, *, cell: bool = False) -> str:
-    """Text that Markdown shows as it is, and that can be read as it is: nothing in it links, mentions or nests.
+    """Escape text so that Markdown shows it unchanged and legible: without links, mentions or nesting.
 
-    A word that would be more than text is a code span, whatever begins a list or a heading gets a backslash.
-    ``cell``: for a cell of a table, which a bar would end.
+    A word with special characters becomes a code span; the start of a list or a heading gets a backslash. ``cell``: for
+    a cell of a table, which a bar would end.
     """
     words = " ".join(_word(word) for word in printable(str(text)).split())
     words = _AT_START.sub(lambda found: f"{found['number']}\\" if found["number"] else f"\\{found[0]}", words)
@@ -52,7 +52,7 @@ def _word(word: str) -> str:
 
 
 def markdown(content: Content) -> str:
-    """The report, headline first, with tables of what was asked for, found and measured."""
+    """Render the report, headline first, with tables of objectives, findings and measures."""
     sections = (
         _head(content), _ledger(content), _guards(content), _objectives(content), _findings(content), _stalls(content),
         _faults(content), _decisions(content), _clocks(content), _measures(content), _foot(content),
@@ -116,7 +116,7 @@ def _findings(content: Content) -> Iterator[str]:
 
 
 def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
-    """The evidence of one rule: in ranges where it can be, else its first rows."""
+    """Yield the evidence of one rule: ranges if possible, else its first rows."""
     finding = proof.finding
     reason = f" ({escaped(finding.reason)})" if finding.reason else ""
     if not alone:
@@ -214,7 +214,7 @@ def _title(text: str) -> tuple[str, ...]:
 
 
 def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A title and a table, every cell escaped; nothing without rows."""
+    """Yield a title and a table, every cell escaped; empty without rows."""
     if rows:
         yield from _title(title)
         yield from _table(columns, rows)

@@ -1,4 +1,4 @@
-"""What went wrong with records, by when they were sent: it is drawn on the rates of whoever sent them."""
+"""Records with a violation, by send time, to be drawn on the rates of their senders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from chaosk.report.axis import Axis, Longs
 
 KINDS = {"lost": "lost", "unseen": "never delivered", "duplicated": "duplicated", "reordered": "out of order"}
-"""By kind how it is told; the first is drawn lowest."""
+"""Labels by kind; the first one is drawn lowest."""
 _CHECKS = {
     "lost": ("lost", "producer", "producer_incarnation"),
     "lost_write": ("lost", "producer", "producer_incarnation"),
@@ -22,26 +22,27 @@ _CHECKS = {
     "send_order": ("reordered", "producer", "producer_incarnation"),
     "poll_order": ("reordered", "probe", "incarnation"),
 }
-"""By check the kind, and the columns that say on whose rates it is drawn."""
+"""By check: the kind, and the columns that identify the probe on whose rates it is drawn."""
 _BATCH = 50_000
 
 
 @dataclass(slots=True)
 class Marks:
-    """Records by probe, kind and bucket, row by row.
+    """Counts of records by probe, kind and bucket, built row by row.
 
-    Two checks may find the same record, and one check finds it for each group: of those the most count, not the sum.
+    Two checks may find the same record, and one check finds it for each group. Of these counts the largest is used, not
+    the sum.
     """
 
     axis: Axis
     sent: Mapping[tuple[str, int], Longs] = field(default_factory=dict)
-    """By producer and incarnation when the record of each sequence number was due, where that is known."""
+    """Due times by sequence number, for each producer and incarnation, if known."""
     _counts: dict[tuple[str, str], dict[str, Longs]] = field(default_factory=dict)
     _waiting: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
     _size: int = 0
 
     def add(self, check: str, row: Mapping[str, Any]) -> None:
-        """Take in a row of a check's evidence; one that says nothing of when and whose is left out."""
+        """Count a row of a check's evidence; a row without time or probe is left out."""
         if check not in _CHECKS:
             return
         kind, column, number = _CHECKS[check]
@@ -70,7 +71,7 @@ class Marks:
         self._size = 0
 
     def of(self, probe: str) -> dict[str, Longs]:
-        """By kind the records in each bucket, in the order in which they are drawn."""
+        """Return the records in each bucket by kind, in drawing order."""
         self._count()
         found = {kind: self._counts.get((probe, kind)) for kind in KINDS}
         return {kind: np.maximum.reduce(list(by.values())) for kind, by in found.items() if by}

@@ -1,4 +1,4 @@
-"""Measured figures in the shape of tables: a row for each metric and subject, a column for each window."""
+"""Measured figures as tables: a row for each metric and subject, a column for each window."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chaosk.rundir.verdict import Measure, Objective, Verdict
 from chaosk.spec.metrics import METRICS, WINDOWS
 
 TILES = ("unavailability", "recovery", "latency_p99", "end_to_end_p99", "acknowledged_records", "lost_records")
-"""What is told in large type, in this order, as far as it was measured."""
+"""Metrics shown in large type, in this order, if measured."""
 _OF_READERS = ("deliveries", "end_to_end_p99")
-"""Metrics that consumers have and nobody else."""
+"""Metrics that only consumers have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
-    """The figures of one metric and subject, in the order of the table's windows; an empty one was not measured."""
+    """The figures of one metric and subject, in the order of the table's windows; empty ones were not measured."""
 
     name: str
     subject: str
@@ -37,7 +37,7 @@ class MeasureRow:
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveRow:
-    """A bound beside what was measured."""
+    """A bound beside the measured figure."""
 
     name: str
     subject: str
@@ -48,13 +48,13 @@ class ObjectiveRow:
     """``met``, ``missed`` or ``not measured``."""
     prediction: bool
     share: float | None
-    """Measured by allowed, where there is a maximum above 0."""
+    """Ratio of the measured to the allowed figure, if there is a maximum above 0."""
 
 
 def tiles(verdict: Verdict) -> tuple[Tile, ...]:
-    """The figures that an operator asks for first, each the worst of its subjects over the run.
+    """Return the most important figures, each the worst of its subjects over the run.
 
-    Unavailability is told twice: that of those who write, and that of those who read.
+    Unavailability is shown twice: for writers and for readers.
     """
     readers = {m.subject for m in verdict.measures if m.metric in _OF_READERS and m.subject}
     out = [m for m in verdict.measures if m.metric == TILES[0] and m.subject in readers]
@@ -69,9 +69,9 @@ def tiles(verdict: Verdict) -> tuple[Tile, ...]:
 
 
 def overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
-    """The whole run's figure of a metric, of its subjects' if there is none of its own; None if not measured.
+    """Return the run's figure of a metric, or the combined figure of its subjects; None if not measured.
 
-    Of subjects their sum, the largest or the smallest, as ``METRICS`` has it of the metric, and as objectives have it.
+    Subjects are combined by sum, maximum or minimum, as ``METRICS`` defines and objectives do.
     """
     run = [m for m in measures if m.metric == metric and m.window == "run" and (m.value is not None or m.censored)]
     whole = next((m for m in run if not m.subject), None)
@@ -86,12 +86,12 @@ def overall(metric: str, measures: Iterable[Measure]) -> Measure | None:
 
 
 def says(metric: str) -> str:
-    """What a metric is, in words; empty for one that a plugin measured."""
+    """Return a metric's description; empty for a plugin's metric."""
     return METRICS[metric].says if metric in METRICS else ""
 
 
 def windows(verdict: Verdict) -> tuple[str, ...]:
-    """The windows measured: ``run`` and ``baseline``, the faults as they were injected, ``after_heal``."""
+    """Return the measured windows: ``run``, ``baseline``, the faults in order of injection, ``after_heal``."""
     faults = [fault.name for fault in sorted(verdict.faults, key=lambda fault: fault.invoked)]
     known = ["run", "baseline", *faults]
     found = {measure.window for measure in verdict.measures}
@@ -100,7 +100,7 @@ def windows(verdict: Verdict) -> tuple[str, ...]:
 
 
 def measure_rows(verdict: Verdict) -> tuple[MeasureRow, ...]:
-    """Every measure, in the order of the metrics' own table, then by subject."""
+    """Return every measure, in the order of ``METRICS``, then by subject."""
     measures, columns, order = verdict.measures, windows(verdict), list(METRICS)
     cells = {(m.metric, m.subject, m.window): figure(m.value, m.unit, censored=m.censored) for m in measures}
     names = dict.fromkeys((m.metric, m.subject) for m in measures)
@@ -114,7 +114,7 @@ def measure_rows(verdict: Verdict) -> tuple[MeasureRow, ...]:
 
 
 def objective_rows(objectives: Iterable[Objective]) -> tuple[ObjectiveRow, ...]:
-    """Every objective, the missed ones first."""
+    """Return every objective, the missed ones first."""
     rows = [_objective_row(objective) for objective in objectives]
     return tuple(sorted(rows, key=lambda row: ("missed", "not measured", "met").index(row.state)))
 
@@ -134,6 +134,6 @@ def _objective_row(o: Objective) -> ObjectiveRow:
 
 
 def window_name(window: str) -> str:
-    """A window in words."""
+    """Describe a window in words."""
     named = {"run": "whole run", "baseline": "baseline", "after_heal": "after the last heal"}
     return named[window] if window in WINDOWS else f"during {window}"

@@ -1,4 +1,4 @@
-"""The members of consumer groups: which partitions each held and when, and when its process could not work."""
+"""Members of consumer groups: the partitions of each over time, and times in which its process could not work."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from chaosk.report.changes import Place
 from chaosk.rundir.verdict import Fault
 
 SESSION = 45.0
-"""Seconds of a session where the scenario sets none: the default of the clients, and of brokers for KIP-848."""
+"""Default session time-out in seconds, of the clients, and of brokers for KIP-848."""
 MAX_POLL = 300.0
-"""Seconds of ``max.poll.interval.ms`` where the scenario sets none."""
+"""Default ``max.poll.interval.ms`` in seconds."""
 _HOW = {"kill_probe": "killed", "stop_probe": "stopped", "pause_probe": "frozen"}
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A member had a partition from one moment to another, monotonic nanoseconds."""
+    """A member's assignment of a partition from one moment to another, monotonic nanoseconds."""
 
     probe: str
     place: Place
@@ -28,7 +28,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """A member's process could not work between two moments."""
+    """A period in which a member's process could not work."""
 
     probe: str
     how: str
@@ -39,7 +39,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a member may be silent to its group, in seconds."""
+    """Time-outs of a member in its group, in seconds."""
 
     session: float = SESSION
     max_poll: float = MAX_POLL
@@ -47,18 +47,18 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """All that is known of them."""
+    """All data about members."""
 
     holdings: tuple[Holding, ...] = ()
     absences: tuple[Absence, ...] = ()
     limits: Mapping[str, Limits] = field(default_factory=dict)
     """By probe."""
     aimed_at: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By group the names of the faults that were aimed at its coordinator."""
+    """Names of the faults that targeted a group's coordinator, by group."""
 
 
 def holdings(rows: Iterable[Mapping[str, Any]], away: Sequence[Absence], end: int) -> tuple[Holding, ...]:
-    """Of rows of ``assignments``: each lasts until it is taken, the process is gone or stands still, or the end."""
+    """Return assignment periods from rows of ``assignments``: until revoked, the process stops, or ``end``."""
     found: list[Holding] = []
     held: dict[tuple[str, int, Place], int] = {}
     for row in sorted(rows, key=lambda row: (row["at"], row["kind"] == "assign")):
@@ -77,7 +77,7 @@ def _until_gone(one: Holding, away: Sequence[Absence]) -> Holding:
 
 
 def absences(faults: Iterable[Fault], end: int) -> tuple[Absence, ...]:
-    """From the timeline entries that killed, stopped or froze probes; one that was not undone lasts until the end."""
+    """Return absences from timeline entries that killed, stopped or paused probes; without an undo until ``end``."""
     return tuple(
         Absence(name.removeprefix("probe "), _HOW[fault.step], fault.invoked, fault.healed or end)
         for fault in faults
@@ -87,7 +87,7 @@ def absences(faults: Iterable[Fault], end: int) -> tuple[Absence, ...]:
 
 
 def limits(probes: Mapping[str, Any]) -> dict[str, Limits]:
-    """By probe, from the scenario as the plan has it."""
+    """Return the time-outs by probe, from the scenario in the plan."""
     found = {}
     for probe, kind in probes.items():
         consume = kind.get("consume") or kind.get("transform") if isinstance(kind, Mapping) else None

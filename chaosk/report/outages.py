@@ -1,6 +1,7 @@
-"""Outages as the checks found them: when a producer or a reader got nothing done on a partition although it had work.
+"""Outages found by checks: times in which a producer or a reader had work on a partition and completed none of it.
 
-The checks ``produce_unavailability`` (D1) and ``consume_unavailability`` (D2) define them; the report only tells why.
+The checks ``produce_unavailability`` (D1) and ``consume_unavailability`` (D2) define them; the report only explains
+them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from chaosk.report.source import Source
 MOST_ROWS = 20_000
 """Rows read of a check's evidence."""
 CHECKS = {"produce_unavailability": "producer", "consume_unavailability": "reader"}
-"""By check the column that says whose outage it is."""
+"""By check: the column with the subject of an outage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Nothing completed between two moments, monotonic nanoseconds."""
+    """A period without any completion, monotonic nanoseconds."""
 
     who: str
     """A producer, a group, or a consumer without one."""
@@ -31,16 +32,16 @@ class Outage:
     began: int
     ended: int
     censored: bool = False
-    """Whether it had not ended when the run did."""
+    """True if it lasted until the end of the run or longer."""
 
     @property
     def seconds(self) -> float:
-        """How long it lasted, or at least lasted."""
+        """Its duration, a lower bound if censored."""
         return (self.ended - self.began) / 1e9
 
 
 def outages(source: Source) -> tuple[Outage, ...]:
-    """Every outage that the checks found, by time; a row that is none of theirs is left out."""
+    """Return every outage that the checks found, by time; malformed rows are left out."""
     found = [outage for check, who in CHECKS.items() for outage in _outages(check, who, source)]
     return tuple(sorted(found, key=lambda outage: (outage.began, outage.who, outage.place)))
 

@@ -1,4 +1,4 @@
-"""What every page is made by: templates whose values are escaped, and in which what is missing is an error."""
+"""Templates for all pages: values are escaped, and an undefined value is an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosk.core.printable import printable
 
 
 def environment(*packages: str) -> Environment:
-    """Of the templates in these packages and, behind them, in that of reports, from which they may include."""
+    """Return the environment for templates in these packages, which may include those of ``chaosk.report``."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "chaosk.report")]),
         autoescape=True,
@@ -21,5 +21,5 @@ def environment(*packages: str) -> Environment:
 
 
 def _shown(value: object) -> object:
-    """Text without characters that are not seen, or that turn the direction of what follows."""
+    """Show text without invisible characters and without those that change the writing direction."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,7 +1,7 @@
-"""Colours by their meaning. A plot is drawn with stand-ins, which the page's style turns into light or dark tones.
+"""Colours by meaning. A plot is drawn with stand-ins, which the page's style turns into light or dark tones.
 
-The tones (in ``templates/style.css``) are those of Okabe and Ito's colour-blind safe set, darkened or lightened for
-contrast; every meaning has a shape, a thickness or a hatching as well.
+The tones (in ``templates/style.css``) are those of Okabe and Ito's colour-blind safe set, adjusted for contrast. Every
+meaning has a shape, a thickness or a hatching as well.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Tone(StrEnum):
-    """Stand-ins: greys that nothing else in a plot has."""
+    """Stand-ins: greys that no other part of a plot uses."""
 
     INK = "#010101"
     MUTED = "#020202"
@@ -32,18 +32,18 @@ class Tone(StrEnum):
 
 
 LINES = 8
-"""Colours of lines that mean the same, each of another run."""
+"""Colours for lines of the same meaning, each of another run."""
 _LINE = "#1010"
 _STAND_INS = re.compile("|".join(re.escape(tone.value) for tone in Tone) + f"|{_LINE}0[0-{LINES - 1}]")
 
 
 def line(number: int) -> str:
-    """The stand-in of one of several such lines, counted from 0; ``var(--run-1)`` is the first one's variable."""
+    """Return the stand-in of such a line, counted from 0; ``var(--run-1)`` is the first one's variable."""
     return f"{_LINE}{number % LINES:02x}"
 
 
 def themed(svg: str) -> str:
-    """The drawing with every stand-in replaced by the style variable of its meaning, like ``var(--fail)``."""
+    """Replace every stand-in in a drawing by the style variable of its meaning, like ``var(--fail)``."""
     return _STAND_INS.sub(lambda found: f"var(--{_variable(found[0])})", svg)
 
 

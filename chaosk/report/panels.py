@@ -1,4 +1,4 @@
-"""The panels of the timeline, each drawn on axes of its own that share the seconds."""
+"""The panels of the timeline, each drawn on its own axes with the common time axis."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TONES = {Level.LEADS: Tone.LEADS, Level.FOLLOWS: Tone.FOLLOWS, Level.CLAIMS: To
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """Errors of one name that one probe met: how many in each bucket."""
+    """One probe's errors of one name: their number in each bucket."""
 
     label: str
     counts: Longs
@@ -44,7 +44,7 @@ class ErrorRow:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an area of a panel stands for, exactly, in words: shown to whoever points at it."""
+    """The exact meaning of an area of a panel, in words, shown as a tooltip."""
 
     left: float
     right: float
@@ -52,30 +52,30 @@ class Note:
     text: str
     low: float | None = None
     high: float | None = None
-    """Its height in the panel's own figures; None: the panel's whole height."""
+    """Vertical range in the panel's units; None: the panel's whole height."""
     link: str = ""
-    """Name of the place in the page that it leads to."""
+    """Anchor in the page that it links to."""
 
 
 def label(text: str, most: int = _LABEL) -> str:
-    """A text fit for a plot: visible characters only, and not too many of them."""
+    """Shorten a text for a plot, with visible characters only."""
     text = printable(text)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:  # noqa: ANN401 - matplotlib's own
-    """Text exactly as it is: a dollar sign is no formula."""
+    """Write a text literally: a dollar sign starts no formula."""
     options: dict[str, Any] = {"fontsize": SMALL, "color": Tone.INK, "va": "center", **style}
     axes.text(x, y, label(text), **options)
 
 
 def margin(axes: Axes, y: float, text: str, **style: Any) -> None:  # noqa: ANN401 - matplotlib's own
-    """Text left of the axes, at a height in data coordinates."""
+    """Write a text left of the axes, at a height in data coordinates."""
     write(axes, -0.008, y, text, transform=axes.get_yaxis_transform(), ha="right", **style)
 
 
 def fault_rows(axes: Axes, faults: Sequence[Fault], axis: Axis) -> list[Note]:
-    """One bar a fault: thin while it is injected and undone, thick while in place, hollow if it did not take."""
+    """Draw one bar for each fault: thin during injection and undo, thick while in place, hollow if it did not take."""
     axes.set_ylim(len(faults) - 0.4, -0.6)
     axes.set_xlim(*axis.limits)
     for row, fault in enumerate(faults):
@@ -111,10 +111,10 @@ def _fault_row(axes: Axes, row: int, fault: Fault, axis: Axis) -> None:
 
 
 def _beside(axes: Axes, row: int, said: str, bar: tuple[float, float, float], *, inside: bool) -> None:
-    """What a fault aimed at: inside of its bar if it fits, else where there is room beside it."""
+    """Write a fault's targets inside its bar if they fit, else beside it."""
     low, high = axes.get_xlim()
     steady, until, end = bar
-    needs = (len(label(said)) + 2) * (high - low) * 0.0075  # a letter is less than that
+    needs = (len(label(said)) + 2) * (high - low) * 0.0075  # a letter needs less than that
     gap = (high - low) * 0.006
     if inside and until - steady > needs:
         write(axes, steady + gap, row, said, color=Tone.PAPER)
@@ -125,7 +125,7 @@ def _beside(axes: Axes, row: int, said: str, bar: tuple[float, float, float], *,
 
 
 def span(fault: Fault, axis: Axis) -> tuple[float, float]:
-    """First and last second of a fault, from its injection to the end of its undo; what has no undo is a moment."""
+    """Return first and last second of a fault, from its injection to the end of its undo; a moment without an undo."""
     begin = axis.seconds(fault.invoked)
     last = fault.healed or fault.heal_invoked
     if last is None:
@@ -134,7 +134,7 @@ def span(fault: Fault, axis: Axis) -> tuple[float, float]:
 
 
 def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> list[Note]:
-    """The time of each fault behind all panels: a pale band with a line where it begins and a dashed one at its end."""
+    """Draw the time of each fault behind all panels: a pale band between a solid and a dashed line."""
     for fault in faults:
         begin, end = span(fault, axis)
         axes.axvspan(begin, end, color=Tone.BAND, linewidth=0, zorder=0)
@@ -144,10 +144,10 @@ def bands(axes: Axes, faults: Sequence[Fault], axis: Axis) -> list[Note]:
 
 
 def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis, wrong: Mapping[str, Longs] = NOTHING) -> list[Note]:
-    """Records a second, outcomes stacked: ok filled, fail hatched one way, info the other.
+    """Draw records per second, outcomes stacked: ok filled, fail and info hatched.
 
-    ``wrong``: by kind how many of those sent in each bucket were lost or else went wrong; in the colour of loss, from
-    the ground up, over whatever colour their outcome has.
+    ``wrong``: by kind the number of records sent in each bucket that were lost or broke another rule. They are drawn in
+    the colour of loss, from the bottom, over their outcome's colour.
     """
     base = np.zeros(axis.buckets)
     looks = {"ok": (Tone.OK, ""), "info": (Tone.INFO, "...."), "fail": (Tone.FAIL, "xxxx")}
@@ -177,7 +177,7 @@ def rates(axes: Axes, by_outcome: dict[str, Floats], axis: Axis, wrong: Mapping[
 
 
 def _wrong(axes: Axes, wrong: Mapping[str, Longs], axis: Axis) -> Floats:
-    """Draw what went wrong; the height of it in each bucket."""
+    """Draw the records with a violation; return their height in each bucket."""
     base = np.zeros(axis.buckets)
     for kind, counts in wrong.items():
         top = base + counts / axis.width
@@ -191,12 +191,12 @@ def _wrong(axes: Axes, wrong: Mapping[str, Longs], axis: Axis) -> Floats:
 
 
 def _edges_of(some: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The edges of some buckets, on both sides."""
+    """Return the edges on both sides of some buckets."""
     return np.asarray(np.append(some, False) | np.append(False, some))
 
 
 def _bucket_notes(axis: Axis, columns: Mapping[str, Floats | Longs], told: Callable[[float], str]) -> list[Note]:
-    """A note for each bucket in which anything is, neighbours that say the same as one."""
+    """Return a note for each non-empty bucket, equal neighbours merged."""
     notes: list[Note] = []
     said = ""
     for bucket in range(axis.buckets):
@@ -223,19 +223,19 @@ def _each(note: Note, axis: Axis, each: str) -> str:
 
 
 def ceiling(rate: Floats) -> float:
-    """A height that shows the usual rate well: a burst after a stall may run out of the panel."""
+    """Return a height that shows the usual rate well: a burst after a stall may exceed the panel."""
     busy = rate[rate > 0]
     usual = float(np.percentile(busy, 90)) if len(busy) else 1.0
     return max(min(float(rate.max(initial=0.0)), 3 * usual), 1.0) * 1.12
 
 
 def stepped(values: Floats) -> Floats:
-    """One value more, for the right edge of the last bucket."""
+    """Repeat the last value, for the right edge of the last bucket."""
     return np.append(values, values[-1:])
 
 
 def latencies(axes: Axes, latency: Latency, axis: Axis) -> list[Note]:
-    """Latency from the intended time on a log scale: p50 thin, p99 thick, maximum dotted."""
+    """Draw latency from the intended time on a log scale: p50 thin, p99 thick, maximum dotted."""
     looks = (
         (latency.top, Tone.TOP, 0.9, (0, (1, 1.2))),
         (latency.p99, Tone.P99, 1.6, "-"),
@@ -255,7 +255,7 @@ def latencies(axes: Axes, latency: Latency, axis: Axis) -> list[Note]:
 
 
 def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> list[Note]:
-    """A tick for each bucket in which an error was met, taller the more; the total at the right."""
+    """Draw a tick for each bucket with an error, taller for more of them, with the total on the right."""
     axes.set_ylim(len(rows) - 0.4, -0.6)
     middle = (axis.edges[:-1] + axis.edges[1:]) / 2
     notes: list[Note] = []
@@ -278,7 +278,7 @@ def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> list[Note]:
 
 
 def lane(axes: Axes, drawn: Lane) -> list[Note]:
-    """A track for each node: thick where it led (red: by its own word alone), thin where it followed, dotted if out."""
+    """Draw a track for each node: thick as leader (red: by its own claim only), thin as follower, dotted if out."""
     axes.set_ylim(len(drawn.tracks) - 0.4, -0.6)
     for row, track in enumerate(drawn.tracks):
         write(axes, 1.006, row, track.label, transform=axes.get_yaxis_transform(), color=Tone.MUTED)

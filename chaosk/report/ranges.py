@@ -1,4 +1,4 @@
-"""Evidence in ranges: rows of neighbouring offsets told as one, in memory that does not grow with them."""
+"""Evidence in ranges: rows with neighbouring offsets merged, in memory that does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from chaosk.report.axis import Axis
 from chaosk.report.words import since
 
 MOST_RANGES = 24
-"""Ranges of one partition; where there would be more, the nearest become one."""
+"""Ranges of one partition; if there are more, the nearest ones are merged."""
 MOST_PLACES = 200
-"""Partitions of which ranges are kept; rows of others are counted."""
+"""Partitions whose ranges are kept; rows of others are only counted."""
 GAP = 2
-"""Offsets that may be missing inside of a range: the markers of transactions have one each."""
+"""Offsets that may be missing within a range, because each transaction marker takes one."""
 
 _OFFSETS = {"inconsistent_offset": ("offset", "offset"), "truncation_after_ack": ("log_end", "offset")}
-"""By check that is about offsets the columns with the first and the last of a row; others are about records."""
+"""Checks about offsets: the columns with the first and last offset of a row; other checks concern records."""
 _RECORDS = {
     "lost": "sent", "lost_write": "sent", "unseen": "sent", "duplicate_in_log": "sent", "send_order": "sent",
     "unknown_value": "", "stale_append": "sent", "aborted_read": "", "precommitted_read": "", "commit_skip": "",
     "swallowed": "", "late_write": "", "zombie_write": "sent", "redelivery": "delivered", "uncommitted": "",
     "torn_transaction": "",
 }  # fmt: skip
-"""By check that is about records what the begin of a row is the moment of; empty: nothing that could be told."""
+"""Checks about records: the meaning of a row's ``began``; empty if it has no useful one."""
 
 
 @dataclass(slots=True)
 class Range:
-    """Records, or offsets, of one partition that lie beside each other; ``low`` is None if no offset is known."""
+    """Adjacent records or offsets of one partition; ``low`` is None if no offset is known."""
 
     reader: str
-    """The group or probe that it is about; empty where it is about the log."""
+    """The group or probe of the finding; empty if it concerns the log."""
     topic: str
     partition: int
     low: int | None
     high: int | None
     rows: int = 0
     began: int | None = None
-    """The earliest moment of a row, monotonic nanoseconds, and the latest one that a row began at."""
+    """The earliest and the latest ``began`` of the rows, monotonic nanoseconds."""
     ended: int | None = None
 
     def add(self, low: int | None, high: int | None, at: int | None, until: int | None, rows: int = 1) -> None:
-        """Take in one more row, or another range."""
+        """Extend the range by a row, or by another range."""
         self.rows += rows
         if low is not None and high is not None:
             self.low = low if self.low is None else min(self.low, low)
@@ -57,7 +57,7 @@ class Range:
 
 @dataclass(slots=True)
 class Ranges:
-    """The ranges of one finding, row by row."""
+    """The ranges of one finding, built row by row."""
 
     check: str
     places: dict[tuple[str, str, int], list[Range]] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Ranges:
     """Rows of partitions beyond ``MOST_PLACES``."""
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Take in a row of evidence; one that names no partition is left out."""
+        """Add a row of evidence; a row without a partition is left out."""
         topic, partition = row.get("topic"), row.get("partition")
         if not told_in_ranges(self.check) or not isinstance(topic, str) or not isinstance(partition, int):
             return
@@ -81,12 +81,12 @@ class Ranges:
         _into(self.places.setdefault(key, []), key, low, high, at)
 
     def all(self) -> tuple[Range, ...]:
-        """Every range, by reader, partition and offset."""
+        """Return every range, by reader, partition and offset."""
         return tuple(one for _, ranges in sorted(self.places.items()) for one in ranges)
 
 
 def told_in_ranges(check: str) -> bool:
-    """Whether a check's rows are records or offsets of partitions."""
+    """Return True if a check's rows are records or offsets of partitions."""
     return check in _OFFSETS or check in _RECORDS
 
 
@@ -95,7 +95,7 @@ def _whole(value: object) -> int | None:
 
 
 def _into(ranges: list[Range], key: tuple[str, str, int], low: int | None, high: int | None, at: int | None) -> None:
-    """Put a row into the ranges of its partition, which stay in order of their offsets; unknown ones are the first."""
+    """Merge a row into its partition's ranges, which are ordered by offset, unknown offsets first."""
     place = bisect_left(ranges, -1 if low is None else low, key=lambda one: -1 if one.high is None else one.high)
     for near in (place, place - 1):
         if 0 <= near < len(ranges) and _touches(ranges[near], low, high):
@@ -121,7 +121,7 @@ def _join_nearest(ranges: list[Range]) -> None:
 
 
 def told(one: Range, check: str, axis: Axis) -> str:
-    """Like ``orders-0: offsets 3118 to 7412, 4,295 records, sent +10.50 s to +31.90 s``."""
+    """Describe a range, like ``orders-0: offsets 3118 to 7412, 4,295 records, sent +10.50 s to +31.90 s``."""
     parts = [_offsets(one)]
     if check in _RECORDS:
         parts.append(f"{number(one.rows)} record{'s' * (one.rows != 1)}")

@@ -1,4 +1,4 @@
-"""What was run: topics, probes, timeline, cluster, versions, and how to run it again."""
+"""The inputs of a run: topics, probes, timeline, cluster, versions; and the commands to repeat it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Group:
 
 
 def groups(source: Source) -> tuple[Group, ...]:
-    """Everything of the plan that decides the outcome, by heading; what the plan does not have is left out."""
+    """Return all parts of the plan that determine the outcome, by heading; missing parts are left out."""
     scenario = _mapping(source.plan.get("scenario"))
     inventory = _mapping(source.plan.get("inventory"))
     found = [Group(f"Topic {name}", flat(topic)) for name, topic in _mapping(scenario.get("topics")).items()]
@@ -37,12 +37,12 @@ def groups(source: Source) -> tuple[Group, ...]:
 
 
 def flat(value: object) -> Pairs:
-    """A document as pairs of a dotted path and a value, in the document's order."""
+    """Flatten a document to pairs of a dotted path and a value, in the document's order."""
     return tuple(leaves(value))
 
 
 def leaves(value: object) -> Iterator[tuple[str, str]]:
-    """The same, one after the other."""
+    """Yield the pairs of :func:`flat`."""
     return _leaves("", value)
 
 
@@ -64,18 +64,18 @@ def _leaf(value: object) -> str:
 
 
 def versions(plan: Mapping[str, Any]) -> Pairs:
-    """Kafka's version and those of chaosk and its libraries."""
+    """Return the versions of Kafka, of chaosk and of its libraries."""
     kafka = (("kafka", str(plan["kafka"])),) if plan.get("kafka") else ()
     return (*kafka, *flat(plan.get("versions")))
 
 
 def durations(record: Mapping[str, Any]) -> Pairs:
-    """Seconds by phase, as the run wrote them down."""
+    """Return the seconds of each phase, as the run recorded them."""
     return tuple((phase, f"{float(took):.1f} s") for phase, took in _mapping(record.get("durations")).items())
 
 
 def identity(source: Source) -> Pairs:
-    """What names this run: when, on which cluster, with which seed."""
+    """Return the identity of this run: time, cluster, seed."""
     began = datetime.fromtimestamp(source.verdict.wall / 1e9, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     pairs = [
         ("began", began),
@@ -90,7 +90,7 @@ def identity(source: Source) -> Pairs:
 
 
 def again(source: Source) -> tuple[str, ...]:
-    """The commands that run it again and judge it again, to be pasted into a shell."""
+    """Return the shell commands that run it again and judge it again."""
     folder, seed = quote(source.run.root.name), source.plan.get("seed")
     lines = [f"chaosk run SCENARIO.yaml --seed {quote(str(seed))}"] if seed is not None else []
     return (*lines, f"chaosk analyze {folder}", f"chaosk report {folder}")

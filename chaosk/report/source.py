@@ -1,6 +1,6 @@
-"""What a run directory holds beside events: verdict, plan, how the run went, states of the cluster.
+"""Documents of a run directory other than events: verdict, plan, run record, states of the cluster.
 
-Only the verdict is needed. The rest makes the report richer; what is missing or damaged is told, not raised.
+Only the verdict is required. Missing or damaged other documents are noted, not raised.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ T = TypeVar("T")
 STATES = ("before", "during", "after")
 """The states of the cluster that every run keeps."""
 MOST_LOOKS = 12
-"""States told at most of those that entries of the timeline looked at: a column each."""
+"""Largest number of further states, recorded by timeline entries; each is a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A run directory as far as it could be read."""
+    """The readable documents of a run directory."""
 
     run: RunDir
     verdict: Verdict
@@ -36,10 +36,10 @@ class Source:
     record: Mapping[str, Any]
     states: Mapping[str, Mapping[str, Any]]
     notes: list[str] = field(default_factory=list)
-    """What could not be read, in words; grows while the report is made."""
+    """Unreadable parts, in words; grows while the report is made."""
 
     def tolerate(self, build: Callable[[], T]) -> T | None:
-        """What ``build`` makes of event tables; None, and a note, where a table cannot be read."""
+        """Return the result of ``build`` on event tables; None, with a note, if a table is unreadable."""
         try:
             return build()
         except UnreadableTable as error:
@@ -47,13 +47,13 @@ class Source:
             return None
 
     def note(self, what: str) -> None:
-        """Tell in the report what could not be read, once."""
+        """Note an unreadable part in the report, once."""
         if what not in self.notes:
             self.notes.append(what)
 
 
 def read_verdict(run: RunDir) -> Verdict:
-    """The verdict of a run; raises UsageError where there is none yet, or none that can be understood."""
+    """Read the verdict of a run; raises UsageError if there is none yet, or if it is invalid."""
     try:
         return Verdict.model_validate_json(document(run.verdict))
     except FileNotFoundError as error:
@@ -70,7 +70,7 @@ def read_verdict(run: RunDir) -> Verdict:
 
 
 def read(run: RunDir) -> Source:
-    """All that a report is made of, except for the events."""
+    """Read all documents for a report, except for the events."""
     notes: list[str] = []
     states, record = _states(run, notes), mapping(run.run, notes)
     return Source(
@@ -84,7 +84,7 @@ def read(run: RunDir) -> Source:
 
 
 def _as_aimed(verdict: Verdict, record: Mapping[str, Any]) -> Verdict:
-    """The verdict with each fault told as it was done: who was on which side of a cut, where the run wrote it down."""
+    """Replace each fault's targets by the run's own description, if recorded: it tells the sides of a cut."""
     aims = record.get("aims")
     if not isinstance(aims, Mapping):
         return verdict
@@ -94,7 +94,7 @@ def _as_aimed(verdict: Verdict, record: Mapping[str, Any]) -> Verdict:
 
 
 def _states(run: RunDir, notes: list[str]) -> Mapping[str, Mapping[str, Any]]:
-    """By name the states that were kept: those that entries looked at by when they did, after that before the run."""
+    """Return the recorded states by name: before the run, those of timeline entries by time, after the run."""
     always = {name: mapping(run.cluster / f"{name}.json", notes) for name in STATES}
     looks = sorted(run.cluster.glob(f"{SEEN}*.json"))[:MOST_LOOKS]
     seen = {_called(path.stem.removeprefix(SEEN)): mapping(path, notes) for path in looks}
@@ -113,7 +113,7 @@ def _when(state: Mapping[str, Any]) -> float:
 
 
 def mapping(path: Path, notes: list[str]) -> Mapping[str, Any]:
-    """A document of a run directory; empty where there is none, and, with a note, where it cannot be read."""
+    """Read a JSON document of a run directory; empty if it is missing, or, with a note, if it is unreadable."""
     try:
         found = json.loads(document(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Stalls: outages that came and went together, and how the sends that were outstanding in them ended."""
+"""Stalls: simultaneous outages of several partitions, and the results of their outstanding sends."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from chaosk.report.tables import NONE, Frame
 from chaosk.report.words import listed
 
 MOST_STALLS = 6
-"""Stalls explained: the longest."""
+"""Number of stalls explained: the longest ones."""
 LATE = "ok (late)"
-"""How a send ended that was acknowledged in or after the stall."""
+"""Result of a send that was acknowledged in or after the stall."""
 TOGETHER = 1_500_000_000
-"""Nanoseconds by which outages of partitions may differ at either end and still be one stall."""
+"""Largest difference at either end, in nanoseconds, between outages of one stall."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Outages of one probe or group on several partitions at the same time; ``longest`` is the longest of them."""
+    """Simultaneous outages of one probe or group on several partitions; ``longest`` is the longest of them."""
 
     longest: Outage
     places: tuple[Place, ...]
 
 
 def stalls(outages: Iterable[Outage]) -> tuple[Stall, ...]:
-    """Outages of the same probe or group that begin and end together, as one; the longest ones, by time."""
+    """Merge outages of the same probe or group that begin and end together; return the longest ones by time."""
     groups: list[list[Outage]] = []
     for outage in sorted(outages, key=lambda outage: (outage.who, outage.kind, outage.began, outage.place)):
         home = next((group for group in groups if _together(group[0], outage)), None)
@@ -54,10 +54,10 @@ def _stall(group: Sequence[Outage]) -> Stall:
 
 
 def outcomes(found: Sequence[Stall], batches: Iterable[Frame]) -> list[Counter[str]]:
-    """For each stall of a producer how the sends outstanding in it ended; other stalls get an empty count.
+    """Count the results of the sends outstanding in each producer's stall; other stalls get an empty count.
 
     Reads probe, topic, partition, scheduled, completed, outcome and error of ``sends``. A send that failed before the
-    client chose a partition waited for any of its topic's.
+    client chose a partition counts for every partition of its topic.
     """
     counts: list[Counter[str]] = [Counter() for _ in found]
     producers = [(stall, count) for stall, count in zip(found, counts, strict=True) if stall.longest.kind == "produce"]
@@ -68,7 +68,7 @@ def outcomes(found: Sequence[Stall], batches: Iterable[Frame]) -> list[Counter[s
 
 
 def _outstanding(frame: Frame, stall: Stall) -> NDArray[np.bool_]:
-    """Which sends were due before the stall's end and not known before its begin."""
+    """Select the sends that were due before the stall's end and not completed before its begin."""
     due, completed = frame.ints("scheduled"), frame.ints("completed")
     began, ended = stall.longest.began, stall.longest.ended
     mine = frame.equal("probe", stall.longest.who) & (due < ended) & ((completed > began) | (completed == NONE))
@@ -90,7 +90,7 @@ def _endings(frame: Frame) -> Counter[str]:
 
 
 def named(places: Iterable[Place]) -> str:
-    """Partitions by topic, like ``orders 0, 3``; many of them shortened."""
+    """List partitions by topic, like ``orders 0, 3``; long lists are shortened."""
     by_topic: dict[str, list[int]] = {}
     for topic, partition in sorted(set(places)):
         by_topic.setdefault(topic, []).append(partition)

@@ -1,4 +1,4 @@
-"""The cluster before, during and after: a row for each partition, and what is different from before."""
+"""The cluster before, during and after the run: a row for each partition, with changes marked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _LOG = "log of"
 MOST_ROWS = 60
-"""Partitions listed at most, those that changed first."""
+"""Largest number of partitions listed, changed ones first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +27,25 @@ class Cell:
     replicas: tuple[Replica, ...]
     text: str
     changed: bool
-    """Whether it differs from the state before."""
+    """True if it differs from the state before."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """One partition or fact, a cell for each state there is."""
+    """One partition or fact, with a cell for each state."""
 
     name: str
     cells: tuple[Cell, ...]
 
     @property
     def changed(self) -> bool:
-        """Whether any state differs from the one before the run."""
+        """True if any state differs from the one before the run."""
         return any(cell.changed for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The table: ``columns`` names its states; ``rest`` is how many unchanged partitions are left out."""
+    """The table: ``columns`` names its states; ``rest`` is the number of omitted unchanged partitions."""
 
     columns: tuple[str, ...]
     rows: tuple[StateRow, ...]
@@ -53,14 +53,14 @@ class States:
 
     @property
     def still_different(self) -> tuple[str, ...]:
-        """What was not as before when the run was over; empty if nothing, or if it was not looked at."""
+        """Rows that differ from before after the run; empty if there are none, or if a state is missing."""
         if self.columns[:1] != ("before",) or self.columns[-1:] != ("after",):
             return ()
         return tuple(row.name for row in self.rows if row.cells[-1].changed)
 
 
 def state_table(states: Mapping[str, Mapping[str, Any]]) -> States:
-    """All states that a run kept, side by side, in their order."""
+    """Return all recorded states side by side, in order."""
     columns = tuple(states)
     views = [states[name] for name in columns]
     partitions = _partition_rows([_partitions(view) for view in views])
@@ -85,7 +85,7 @@ def _most_telling(rows: Sequence[StateRow]) -> tuple[StateRow, ...]:
 
 
 def _otherwise_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
-    """Of each partition, who names another leader than the rest does, like ``broker 0 says: leader 0 (epoch 3)``."""
+    """Return differing views of a partition's leader, like ``broker 0 says: leader 0 (epoch 3)``, by partition."""
     told: list[dict[str, str]] = []
     for view in views:
         said = [one for one in _items(view.get("said")) if isinstance(one, Mapping)]
@@ -124,7 +124,7 @@ def _partition_rows(views: Sequence[dict[tuple[str, int], tuple[Replica, ...]]])
 
 
 def replica_text(replicas: Sequence[Replica]) -> str:
-    """Like ``leader 2, ISR 2 3, out 1``."""
+    """Describe replicas, like ``leader 2, ISR 2 3, out 1``."""
     leader = next((str(replica.broker) for replica in replicas if replica.role == "leads"), "none")
     isr = " ".join(str(replica.broker) for replica in replicas if replica.role != "out")
     out = " ".join(str(replica.broker) for replica in replicas if replica.role == "out")
@@ -136,14 +136,14 @@ def _fact_row(name: str, texts: Sequence[str]) -> StateRow:
 
 
 def _looked_at_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
-    """What is known only of the states that an entry of the timeline looked at; empty in the others."""
+    """Return the facts that only states recorded by timeline entries contain; empty cells for other states."""
     told = [{**_logs(view), **_coordinators(view), **_settings(view)} for view in views]
     names = tuple(dict.fromkeys(name for texts in told for name in texts))[:MOST_ROWS]
     return [_looked_at(name, [texts.get(name, "") for texts in told]) for name in names]
 
 
 def _looked_at(name: str, texts: Sequence[str]) -> StateRow:
-    """Compared with the first state that tells of it; that logs grow is no change."""
+    """Compare with the first state that has the fact; growth of a log is not a change."""
     first = next(text for text in texts if text)
     moves = name.startswith(_LOG)
     return StateRow(name, tuple(Cell((), text, bool(text) and text != first and not moves) for text in texts))

@@ -1,4 +1,4 @@
-"""Panels above each other that share the seconds, drawn by matplotlib as one plain SVG."""
+"""Stacked panels with a common time axis, drawn by matplotlib as one plain SVG."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from chaosk.report.panels import Note
 WIDTH, LEFT, RIGHT, BOTTOM, GAP, TITLE = 10.6, 1.8, 0.42, 0.45, 0.1, 0.2
 """Inches."""
 LINE = 0.13
-"""Inches that a second line of the seconds' axis takes."""
+"""Height of the second line of the time axis, in inches."""
 NARROW = 2.5
-"""Points that an area is wide at least, so that a moment can be pointed at."""
+"""Smallest width of an area in points, so that the mouse can hit a moment."""
 Behind = Callable[[Axes], Iterable[Note] | None]
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the page's own font
@@ -35,13 +35,13 @@ _SETTINGS: dict[Any, Any] = {
     "font.size": panels.SMALL,
     "hatch.linewidth": 0.7,
     "path.simplify": True,
-    "text.parse_math": False,  # a dollar sign in a name is no formula
+    "text.parse_math": False,  # a dollar sign in a name starts no formula
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One of them: its title, its height in inches, what draws it, and whether it has axes of its own to be read."""
+    """A panel: title, height in inches, drawing function, and whether it has its own visible axes."""
 
     title: str
     height: float
@@ -51,21 +51,21 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A note and the axes whose coordinates it has."""
+    """A note and the axes that define its coordinates."""
 
     axes: Axes
     note: Note
 
 
 def drawing(wanted: Sequence[Panel], axis: Axis, behind: Behind, says: str) -> str:
-    """The panels as an SVG element whose colours are style variables; empty where there are none.
+    """Draw the panels as an SVG element with style variables for colours; empty without panels.
 
-    ``behind`` draws what lies behind all of them; ``says`` is ours and tells what it is to whoever cannot see it.
+    ``behind`` draws the common background; ``says`` is the label for screen readers.
     """
     if not wanted:
         return ""
     with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
-        # names may hold characters the measuring font lacks; the reader's browser has them
+        # names may contain characters missing in the measuring font; the reader's browser has them
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         figure, noted = _laid_out(wanted, axis, behind)
         out = io.StringIO()
@@ -78,7 +78,7 @@ def drawing(wanted: Sequence[Panel], axis: Axis, behind: Behind, says: str) -> s
 
 
 def _title(figure: Figure, noted: Noted) -> str:
-    """A note as an area that is not seen and tells its text to who points at it; a link where it leads anywhere."""
+    """Return a note as an invisible area with a tooltip, and with a link if it has one."""
     note, scale = noted.note, 72 / figure.dpi
     box, place = noted.axes.bbox, noted.axes.transData.transform
     ends = (1.0, 1.0) if note.low is None or note.high is None else (note.low, note.high)
@@ -111,7 +111,7 @@ def _bottom(axis: Axis) -> float:
 
 
 def _backdrop(figure: Figure, axis: Axis, behind: Behind, height: float) -> list[Noted]:
-    """Behind all panels: the seconds as thin lines, and what else lies there."""
+    """Draw the background of all panels: grid lines of the time axis, and ``behind``."""
     bottom = _bottom(axis)
     place = (LEFT / WIDTH, bottom / height, (WIDTH - LEFT - RIGHT) / WIDTH, 1 - (bottom + TITLE) / height)
     axes = figure.add_axes(place)
@@ -158,7 +158,7 @@ def _prepare(axes: Axes, panel: Panel, axis: Axis) -> Iterable[Note]:
 
 
 def _element(svg: str, says: str) -> str:
-    """The bare ``svg`` element, scaled to the page, its style rule kept to itself."""
+    """Return the bare ``svg`` element, scaled to the page, with its style rule limited to itself."""
     element = svg[svg.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(

@@ -1,4 +1,4 @@
-"""Event tables, read in bounded memory: batch by batch, only the columns that are asked for."""
+"""Event tables, read in bounded memory: batch by batch, only the requested columns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NONE = -1
 BATCH = 1 << 18
 
 
-class UnreadableTable(ChaoskError):  # noqa: N818 - says what it is
-    """An event table is there and cannot be read; the report says so and goes on without it."""
+class UnreadableTable(ChaoskError):  # noqa: N818 - describes the table
+    """An event table exists but cannot be read; the report notes it and goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Some rows of a table, column by column as numpy arrays."""
+    """Some rows of a table, by column as numpy arrays."""
 
     batch: pa.RecordBatch
 
@@ -35,30 +35,30 @@ class Frame:
         return int(self.batch.num_rows)
 
     def ints(self, name: str) -> Longs:
-        """A column of numbers; an empty one is ``NONE``."""
+        """Return a column of numbers; ``NONE`` for empty cells."""
         return _numbers(self.batch.column(name))
 
     def names(self, name: str) -> tuple[list[str], Longs]:
-        """The different texts of a column, and for each row which one it is (``NONE`` for empty)."""
+        """Return the distinct texts of a column, and the index of each row's text (``NONE`` for empty)."""
         column = self.batch.column(name)
         if not isinstance(column, pa.DictionaryArray):
             column = column.dictionary_encode()
         return [str(text) for text in column.dictionary.to_pylist()], _numbers(column.indices)
 
     def equal(self, name: str, text: str) -> NDArray[np.bool_]:
-        """The rows that hold a text."""
+        """Select the rows with a text."""
         texts, codes = self.names(name)
         wanted = [number for number, known in enumerate(texts) if known == text]
         return np.isin(codes, np.array(wanted, dtype=np.int64))
 
     def masks(self, name: str) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Each different text of a column with the rows that hold it; empty ones as an empty text."""
+        """Yield each distinct text of a column with a mask of its rows; "" for empty cells."""
         texts, codes = self.names(name)
         for code in np.unique(codes):
             yield ("" if code == NONE else texts[code]), codes == code
 
     def where(self, mask: NDArray[np.bool_]) -> Frame:
-        """The rows of a mask."""
+        """Return the rows of a mask."""
         return Frame(self.batch.filter(pa.array(mask)))
 
 
@@ -68,7 +68,7 @@ def _numbers(column: pa.Array[Any]) -> Longs:
 
 
 def frames(run: RunDir, table: str, *columns: str) -> Iterator[Frame]:
-    """The rows of a table in batches; none where the run has no such table. Raises UnreadableTable."""
+    """Yield the rows of a table in batches; empty if the run has no such table. Raises UnreadableTable."""
     path = run.events / f"{table}.parquet"
     if path.is_symlink():
         raise UnreadableTable(f"events/{table}.parquet cannot be read: it is a symbolic link, which is not followed")
@@ -86,7 +86,7 @@ def frames(run: RunDir, table: str, *columns: str) -> Iterator[Frame]:
 
 
 def _require(schema: pa.Schema, table: str, columns: tuple[str, ...]) -> None:
-    """Raise UnreadableTable unless the file has the columns, each of its kind."""
+    """Raise UnreadableTable unless the file has the columns, with their types."""
     kinds = {column.name: column.kind for column in TABLES[table].columns}
     for name in columns:
         if name not in schema.names or not _FITS[kinds[name]](schema.field(name).type):

@@ -1,4 +1,4 @@
-"""The summary on the terminal: the verdict, what carries it, and where the report is."""
+"""The summary on the terminal: the verdict, its reasons, and the path of the report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEVERITIES = {Severity.VIOLATION: ("✕", "red"), Severity.ALLOWED: ("▲", "ye
 
 
 def summary(verdict: Verdict, run: RunDir) -> RenderableType:
-    """What to print when a run is judged; rich leaves colours out where there is no terminal or ``NO_COLOR`` is set."""
+    """Return the output for a judged run; rich omits colours without a terminal or with ``NO_COLOR``."""
     return Group(*_parts(verdict, run))
 
 
@@ -55,7 +55,7 @@ def _parts(verdict: Verdict, run: RunDir) -> Iterator[RenderableType]:
 
 
 def _line(text: str, style: str = "") -> Text:
-    """A line exactly as it is: no markup, nothing that moves the cursor."""
+    """Return a literal line: no markup, no cursor control."""
     return Text(printable(text), style=style)
 
 

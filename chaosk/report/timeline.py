@@ -1,4 +1,4 @@
-"""From event tables to what is drawn and explained."""
+"""Drawings and explanations, made from the event tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_PROBES = 8
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that was made of the events."""
+    """Everything derived from the events."""
 
     timeline: Timeline
     explanations: tuple[Explanation, ...]
@@ -35,7 +35,7 @@ class Seen:
 
 
 def see(source: Source) -> Seen:
-    """Read what the plots and explanations need, in bounded memory; what cannot be read is left out and noted."""
+    """Read the data of plots and explanations in bounded memory; unreadable parts are left out and noted."""
     axis = axis_of(source)
     due: Due = source.tolerate(lambda: _due(source)) or {}
     flows = (*_produced(source, axis), *_consumed(source, axis, due))[:MOST_PROBES]
@@ -56,7 +56,7 @@ def see(source: Source) -> Seen:
 
 
 def causes(verdict: Verdict, run: RunDir) -> tuple[str, ...]:
-    """What :func:`see` makes of the causes alone, in a moment; nothing of a run that passed, or that is not there."""
+    """Return only the causes of :func:`see`, quickly; empty for a passed run, or without a verdict."""
     if verdict.verdict is Outcome.PASS or not run.verdict.is_file():
         return ()
     source = read(run)
@@ -66,7 +66,7 @@ def causes(verdict: Verdict, run: RunDir) -> tuple[str, ...]:
 
 
 def axis_of(source: Source) -> Axis:
-    """From the baseline's begin (or the first probe's start) to the end of the audit."""
+    """Return the axis from the baseline's begin (or the first probe's start) to the end of the audit."""
     verdict = source.verdict
     began = source.tolerate(lambda: _baseline(source)) or source.tolerate(lambda: _started(source)) or []
     end = verdict.began + max(int(verdict.duration * 1e9), 1_000_000_000)

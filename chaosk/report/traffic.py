@@ -1,4 +1,4 @@
-"""What each probe wrote or read over time: rates by outcome, latency from the intended time, errors by name."""
+"""Traffic of each probe over time: rates by outcome, latency from the intended time, errors by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.report.tables import NONE, Frame
 OUTCOMES = ("ok", "fail", "info")
 
 MOST_DUE = 8_000_000
-"""Records whose due time is kept in memory to tell end-to-end latency; of a longer run it is not drawn."""
+"""Records whose due time is kept in memory for end-to-end latency, which is not drawn for longer runs."""
 
 _PER_DECADE = 50
 _LOWEST = -5.0
@@ -23,9 +23,9 @@ _EDGES = 10.0 ** (_LOWEST + np.arange(_BINS + 1) / _PER_DECADE)
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds per bucket of the moment a record was *due*; NaN where none was. A record due in a stall waited it out.
+    """Latency in seconds per bucket of a record's *due* time, so that it includes a stall; NaN without records.
 
-    The percentiles are read off a histogram with 50 bins a decade, so they are right to 5 %; ``top`` is exact.
+    Percentiles are read off a histogram with 50 bins per decade, so they are accurate to 5 %; ``top`` is exact.
     """
 
     p50: Floats
@@ -35,15 +35,15 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """One probe's traffic; every array has one number a bucket."""
+    """One probe's traffic; every array has one number per bucket."""
 
     probe: str
     kind: str
     """``produce`` or ``consume``."""
     rates: dict[str, Floats]
-    """Records a second by outcome: ok, fail, info."""
+    """Records per second by outcome: ok, fail, info."""
     latency: Latency | None
-    """Of acknowledged records; of delivered ones end to end. None where it is not known."""
+    """Latency of acknowledged records, or end to end of delivered ones. None if unknown."""
     totals: dict[str, int]
     """Records by outcome."""
 
@@ -63,13 +63,13 @@ class _Tally:
         self.top = np.full(self.axis.buckets, np.nan)
 
     def count(self, outcome: str, times: Longs) -> None:
-        """Count records by the moment their outcome was known."""
+        """Count records by the moment at which their outcome was known."""
         known = self.counts.setdefault(outcome, np.zeros(self.axis.buckets, dtype=np.int64))
         known += self.axis.count(times)
         self.totals[outcome] = self.totals.get(outcome, 0) + len(times)
 
     def wait(self, due: Longs, done: Longs) -> None:
-        """Count how long records took, by the moment they were due."""
+        """Record the latency of records, by the moment at which they were due."""
         bucket = self.axis.bucket(due)
         shown = bucket >= 0
         seconds = np.maximum((done - due)[shown] / 1e9, 0.0)
@@ -78,7 +78,7 @@ class _Tally:
         np.fmax.at(self.top, bucket[shown], seconds)
 
     def traffic(self, probe: str, kind: str) -> Traffic:
-        """What was counted."""
+        """Return the counted traffic."""
         rates = {name: counts / self.axis.width for name, counts in self.counts.items()}
         latency = Latency(self._percentile(0.50), self._percentile(0.99), self.top) if self.histogram.any() else None
         return Traffic(probe, kind, rates, latency, self.totals)
@@ -91,7 +91,7 @@ class _Tally:
 
 
 def produced(batches: Iterable[Frame], axis: Axis) -> tuple[Traffic, ...]:
-    """Traffic of each producer, from the columns probe, scheduled, invoked, completed, outcome of ``sends``."""
+    """Return the traffic of each producer, from probe, scheduled, invoked, completed, outcome of ``sends``."""
     tallies: dict[str, _Tally] = {}
     for frame in batches:
         for probe, rows in frame.masks("probe"):
@@ -101,7 +101,7 @@ def produced(batches: Iterable[Frame], axis: Axis) -> tuple[Traffic, ...]:
 
 def _count_sends(tally: _Tally, frame: Frame) -> None:
     completed, invoked, due = frame.ints("completed"), frame.ints("invoked"), frame.ints("scheduled")
-    known = np.where(completed == NONE, invoked, completed)  # a send that never ended counts where it began
+    known = np.where(completed == NONE, invoked, completed)  # a send without an end counts at its start
     for outcome, rows in frame.masks("outcome"):
         tally.count(outcome if outcome in OUTCOMES else "info", known[rows])
         if outcome == "ok":
@@ -109,7 +109,7 @@ def _count_sends(tally: _Tally, frame: Frame) -> None:
 
 
 def together(batches: Iterable[Frame], axis: Axis) -> Traffic | None:
-    """Traffic of all producers as if they were one, from the same columns but probe; None if nothing was sent."""
+    """Return the combined traffic of all producers, from the same columns without probe; None without sends."""
     tally = _Tally(axis)
     for frame in batches:
         _count_sends(tally, frame)
@@ -117,11 +117,11 @@ def together(batches: Iterable[Frame], axis: Axis) -> Traffic | None:
 
 
 Due = dict[tuple[str, int], Longs]
-"""By producer and incarnation, when the record of each sequence number was due."""
+"""Due times by sequence number, for each producer and incarnation."""
 
 
 def due_times(batches: Iterable[Frame]) -> Due:
-    """When each record was due, from probe, incarnation, seq and scheduled of ``sends``; nothing for huge runs."""
+    """Return the due times, from probe, incarnation, seq and scheduled of ``sends``; empty for huge runs."""
     due: Due = {}
     for frame in batches:
         incarnation, seq, scheduled = frame.ints("incarnation"), frame.ints("seq"), frame.ints("scheduled")
@@ -145,7 +145,7 @@ def _place(due: Due, key: tuple[str, int], seq: Longs, scheduled: Longs) -> None
 
 
 def consumed(batches: Iterable[Frame], axis: Axis, due: Due) -> tuple[Traffic, ...]:
-    """Traffic of each consumer, from probe, at, producer, producer_incarnation and seq of ``reads``."""
+    """Return the traffic of each consumer, from probe, at, producer, producer_incarnation and seq of ``reads``."""
     tallies: dict[str, _Tally] = {}
     for frame in batches:
         at, scheduled = frame.ints("at"), _due(frame, due)
@@ -158,7 +158,7 @@ def consumed(batches: Iterable[Frame], axis: Axis, due: Due) -> tuple[Traffic, .
 
 
 def _due(frame: Frame, due: Due) -> Longs:
-    """When the record of each row was due; ``NONE`` where nobody knows."""
+    """Return the due time of each row's record; ``NONE`` if unknown."""
     incarnation, seq = frame.ints("producer_incarnation"), frame.ints("seq")
     found = np.full(len(frame), NONE, dtype=np.int64)
     for producer, mine in frame.masks("producer"):

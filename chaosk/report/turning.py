@@ -1,4 +1,4 @@
-"""Turning points: the change inside an outage from which on records could get through again."""
+"""Turning points: the change within an outage after which records could get through again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from chaosk.report.words import listed
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """When something changed, monotonic nanoseconds, and what an outage lasted until."""
+    """A change at ``at`` (monotonic nanoseconds), with the words for the part of an outage before it."""
 
     at: int
     until: str
 
 
 def turning_point(outage: Outage, around: Surroundings) -> Turn | None:
-    """The last change that can have ended an outage; None if there was none.
+    """Return the last change that can have ended an outage; None if there is none.
 
-    A partition that got a new leader has one to write to. A leader whose ISR shrank no longer waits for a replica that
-    is gone: with acks=all every partition that the dead broker follows stands still until then, and readers see what
-    is below the high watermark only. A group that was given its partitions reads again. The cluster is sampled, so a
-    change may be seen a little after the record that it let through.
+    A partition with a new leader can be written to. A leader with a smaller ISR no longer waits for a dead replica:
+    with acks=all, every partition that the dead broker follows stalls until then, and readers only see records below
+    the high watermark. A group reads again after an assignment. The cluster is sampled, so a change may be seen shortly
+    after the record that it let through.
     """
     turns = [*_partition_turns(outage, around.partitions), *_given_anew(outage, around)]
     inside = [turn for turn in turns if outage.began - BEFORE <= turn.at <= outage.ended + SAMPLED]

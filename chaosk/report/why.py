@@ -1,4 +1,4 @@
-"""What the head says of causes: why somebody got nothing, where a missed bound or a finding is about that."""
+"""Causes in the report's head: reasons for stalls behind a missed bound or a finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chaosk.report.words import since
 from chaosk.rundir.verdict import Outcome, Verdict
 
 MOST = 4
-"""Causes told in the head."""
+"""Causes shown in the head."""
 _ABOUT = frozenset({
     "unavailability", "unavailable_total", "availability", "recovery", "recovery_from_fault", "end_to_end_p99",
     "end_to_end_max", "latency_p99", "latency_max", "rebalances", "realtime_lag",
@@ -25,7 +25,7 @@ _MOST_ROWS = 2_000
 
 
 def why(source: Source, around: Surroundings, explanations: Sequence[Explanation]) -> tuple[str, ...]:
-    """The causes that the events show, the first ones; nothing of a run that passed."""
+    """Return the first causes that the events show; empty for a passed run."""
     verdict = source.verdict
     if verdict.verdict is Outcome.PASS:
         return ()
@@ -34,7 +34,7 @@ def why(source: Source, around: Surroundings, explanations: Sequence[Explanation
 
 
 def _stuck(source: Source, around: Surroundings) -> Iterator[str]:
-    """Of consumers that never went on, group by group over the whole time."""
+    """Yield the causes for consumers that never resumed, by group over the whole run."""
     for stall in stalls(_never_went_on(source)):
         yield from causes(stall.longest, stall.places, around)
 
@@ -50,7 +50,7 @@ def _never_went_on(source: Source) -> Iterator[Outage]:
 
 
 def _missed(verdict: Verdict, around: Surroundings, explanations: Iterable[Explanation]) -> Iterator[str]:
-    """The longest stall of each subject whose bound was missed, or of anybody where the bound names a fault."""
+    """Yield the longest stall of each subject with a missed bound, or of any subject if the bound names a fault."""
     longest = sorted(explanations, key=lambda one: -one.stall.longest.seconds)
     for objective in verdict.objectives:
         if objective.met is False and objective.metric in _ABOUT:

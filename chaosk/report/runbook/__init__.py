@@ -1,6 +1,6 @@
-"""A runbook: what a scenario will do, to be printed and held in the hand on a game day.
+"""A runbook: the actions of a scenario, to be printed for a game day.
 
 ::
 
-    content      scenario, rows of the preview -> all that is said      markdown, html -> files
+    content      scenario, rows of the preview -> all texts      markdown, html -> files
 """

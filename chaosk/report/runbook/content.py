@@ -1,4 +1,4 @@
-"""What a runbook says, once for every form of it."""
+"""The content of a runbook, shared by all its formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROLES = (
     "Writes down what happens",
     "To be called if it goes wrong",
 )
-"""Lines that are left to be filled in."""
+"""Lines to be filled in by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Runbook:
     probes: Pairs
     rows: tuple[preview.Row, ...]
     aborts: tuple[str, ...]
-    """What ends the run by itself."""
+    """Conditions that end the run automatically."""
     allowed: Pairs
     expects: Pairs
     times: Pairs
@@ -46,7 +46,7 @@ class Runbook:
 
 
 def runbook(scenario: Scenario, inventory: Inventory | None, rows: tuple[preview.Row, ...], file: str) -> Runbook:
-    """All that is said of a scenario; ``rows``: of :mod:`chaosk.planning.preview`; ``file``: the inventory's."""
+    """Collect the content of a runbook; ``rows``: of :mod:`chaosk.planning.preview`; ``file``: the inventory's name."""
     return Runbook(
         name=scenario.name,
         hypothesis=scenario.hypothesis,

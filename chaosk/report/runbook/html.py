@@ -12,7 +12,7 @@ from chaosk.report.runbook.content import Runbook
 
 
 def html(books: Sequence[Runbook]) -> str:
-    """The page; every value is escaped."""
+    """Render the page; every value is escaped."""
     return _environment().get_template("runbook.html.j2").render(books=books)
 
 

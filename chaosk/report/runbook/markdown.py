@@ -16,7 +16,7 @@ _BY_HAND = (
 
 
 def markdown(books: Sequence[Runbook]) -> str:
-    """All experiments, one behind the other."""
+    """Render all experiments, one after the other."""
     return "\n".join(line for book in books for line in _book(book)) + "\n"
 
 
@@ -86,7 +86,7 @@ def _step(number: int, row: Row) -> Iterator[str]:
 
 
 def _code(lines: Sequence[str]) -> Iterator[str]:
-    """Lines as they are, indented: no word in them ends the block."""
+    """Indent lines unchanged, so that no content can end the block."""
     yield from (f"    {printable(part)}" for line in lines for part in line.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""More partitions for a topic that is there."""
+"""Additional partitions for an existing topic."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from chaosk.core.errors import StepError
 from chaosk.spec.contracts.step import AddPartitions
 
 _PATIENCE = 10_000
-"""Milliseconds the controller may take to accept."""
+"""Time-out of the controller, in milliseconds."""
 
 
 def add_partitions(brokers: Brokers, deed: AddPartitions) -> None:
-    """Ask the controller for so many partitions, the new ones placed as those that chaosk makes are.
+    """Ask the controller to raise a topic's number of partitions, with the same placement as for new topics.
 
-    Where brokers have racks Kafka places them. Raises StepError if the controller refuses, UnknownTopic if there is no
-    such topic, ClusterError if nobody answers.
+    If brokers have racks, Kafka places them. Raises StepError if the controller refuses, UnknownTopic if there is no
+    such topic, ClusterError if no controller answers.
     """
     there = brokers.partitions(deed.topic)
     views = current(brokers.views([deed.topic]))

@@ -1,6 +1,6 @@
-"""Whether clients can come to where brokers tell them to, and meet the broker there that the inventory names.
+"""Reachability of advertised listeners: clients must reach the address, and find the broker that the inventory names.
 
-What a broker advertises depends on the listener that it is asked at, so each is asked at each listener for clients.
+The advertised address depends on the listener that is asked, so every broker is asked at each client listener.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Advertised:
     listener: str
     """Its name in the inventory."""
     says: tuple[str, int] | None
-    """The host and port that it tells clients to come to; None if it does not answer where the inventory says."""
+    """The advertised host and port; None if the broker does not answer at the inventory's address."""
     why_not: str | None
-    """What goes wrong there; None if all is well."""
+    """The problem; None if there is none."""
     todo: str | None = None
-    """What to do about it, where that follows."""
+    """The remedy, if known."""
     is_broker: int | None = None
-    """Which broker answers there, if it is another one."""
+    """Id of the broker that answers there, if it is a different one."""
 
 
 def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float = TIMEOUT) -> tuple[Advertised, ...]:
-    """Every listener for clients, of every broker; ``timeout``: seconds that one may take.
+    """Check every client listener of every broker; ``timeout``: seconds for each.
 
-    Raises PreflightError where chaosk cannot connect as ``settings`` (librdkafka's, secrets resolved) say.
+    Raises PreflightError if chaosk cannot connect with ``settings`` (librdkafka's, secrets resolved).
     """
     places = [
         (place, number, name)
@@ -53,7 +53,7 @@ def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float
 
 
 def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertised:
-    """Ask a broker where it wants to be called, and call it there."""
+    """Ask a broker for its advertised address, and connect to it."""
     try:
         says, other = _says(place, broker, timeout)
     except NoAnswer as error:
@@ -71,9 +71,9 @@ def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertise
 
 
 def _says(place: Place, broker: int, timeout: float) -> tuple[tuple[str, int], int | None]:
-    """Where the broker tells clients to come to, and which broker answers here if it is another one.
+    """Return the broker's advertised address, and the id of the answering broker if it is a different one.
 
-    Raises NoAnswer if the broker is not alive to the one that answers.
+    Raises NoAnswer if the answering broker does not consider this broker alive.
     """
     with Link(place, timeout) as link:
         seen = view(broker, link.ask(metadata_request(()))[0])
@@ -87,7 +87,7 @@ def _says(place: Place, broker: int, timeout: float) -> tuple[tuple[str, int], i
 
 
 def _calls_itself(link: Link, broker: int) -> int | None:
-    """The id of the broker that answers, as it says itself; None if it does not tell (for want of rights).
+    """Return the id of the answering broker from its own answer; None if it does not disclose it (for lack of rights).
 
     A broker describes its own settings and refuses those of any other, with its own id in the reason.
     """
@@ -105,4 +105,4 @@ def _calls_itself(link: Link, broker: int) -> int | None:
 
 
 _OWN_ID = re.compile(r"expected (\d+)")
-"""In what a broker says of another one's settings: Unexpected broker id, expected 1 or empty string, but received 0."""
+"""The error for another broker's settings: Unexpected broker id, expected 1 or empty string, but received 0."""

@@ -1,4 +1,4 @@
-"""Requests for whoever is the controller or a group's coordinator: both move while they are looked for."""
+"""Requests to the controller or to a group's coordinator, both of which may move during the search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import ClusterError
 
 WITHIN = 15.0
-"""Seconds that are spent on finding out who it is and getting an answer."""
+"""Seconds for finding the broker and getting an answer."""
 _PAUSE = 0.1
 _MOVED = frozenset(
     {codes.COORDINATOR_LOAD_IN_PROGRESS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.NOT_CONTROLLER}
@@ -25,7 +25,7 @@ _MOVED = frozenset(
 def ask_controller(
     brokers: Brokers, request: Callable[[], ApiMessage], errors: Callable[[Any], list[int]], within: float = WITHIN
 ) -> Any:  # noqa: ANN401 - kafka-python's answers
-    """The controller's answer to a request; ``errors`` reads the error codes from an answer.
+    """Return the controller's answer to a request; ``errors`` reads the error codes from an answer.
 
     Raises ClusterError if no controller answers in time.
     """
@@ -39,7 +39,7 @@ def ask_coordinator(
     errors: Callable[[Any], list[int]],
     within: float = WITHIN,
 ) -> Any:  # noqa: ANN401 - kafka-python's answers
-    """The answer of a group's coordinator; see :func:`ask_controller`."""
+    """Return the answer of a group's coordinator; see :func:`ask_controller`."""
     return _ask(brokers, lambda: coordinator(brokers, group), request, errors, (f"coordinator of {group}", within))
 
 

@@ -1,4 +1,4 @@
-"""The brokers of a cluster, each asked by itself, all of them at once; also while some are dead, frozen or cut off."""
+"""Parallel requests to the brokers of a cluster, each one separately, also while some are dead, paused or cut off."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from chaosk.spec.contracts.live import UnknownTopic
 from chaosk.spec.inventory import Inventory
 
 GRACE = 0.3
-"""Seconds that the rest is waited for once most brokers have answered."""
+"""Seconds of waiting for the rest once most brokers have answered."""
 
 
 class Brokers:
-    """Connections to every broker of an inventory, made when they are needed; usable from any thread."""
+    """Connections to every broker of an inventory, opened on demand; usable from any thread."""
 
     def __init__(
         self,
@@ -33,9 +33,9 @@ class Brokers:
         timeout: float = TIMEOUT,
         find: Callable[[str], str] = str,
     ) -> None:
-        """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds that one answer may take.
+        """``settings``: librdkafka settings with secrets resolved; ``timeout``: seconds for one answer.
 
-        ``find``: what a name or an address leads to, asked for every connection.
+        ``find``: resolves a name or an address, for every connection.
         """
         self._places = broker_places(inventory, settings)
         self._kraft = inventory.kraft
@@ -47,7 +47,7 @@ class Brokers:
         self._pool = ThreadPoolExecutor(4 * len(self._places), "broker")
 
     def ask(self, broker: int, request: ApiMessage, within: float | None = None) -> Any:  # noqa: ANN401 - kafka-python
-        """One broker's answer; raises NoAnswer, or ClusterError for a broker that the inventory does not have."""
+        """Return one broker's answer; raises NoAnswer, or ClusterError for a broker that is not in the inventory."""
         if broker not in self._places:
             raise ClusterError(f"broker {broker}: the inventory has no such broker")
         with self._lock:
@@ -62,9 +62,9 @@ class Brokers:
         return answer
 
     def ask_all(self, request: Callable[[], ApiMessage], brokers: Sequence[int] | None = None) -> dict[int, Any]:
-        """By broker the answers of those that answer in time; raises ClusterError if there are none.
+        """Return the answers of all brokers that answer in time, by id; raises ClusterError without any answer.
 
-        ``brokers``: which to ask, by default all. Once most have answered, nobody waits long for one that hangs.
+        ``brokers``: those to ask, by default all. Once most have answered, the rest get only ``GRACE``.
         """
         asked = tuple(self._places) if brokers is None else tuple(brokers)
         futures = {self._pool.submit(self.ask, broker, request()): broker for broker in asked}
@@ -76,39 +76,39 @@ class Brokers:
         return dict(sorted(answers.items()))
 
     def views(self, topics: Sequence[str] | None = ()) -> tuple[View, ...]:
-        """What each broker that answers says of the cluster and of some topics (None: all); raises if none does."""
+        """Return each answering broker's view of the cluster and of some topics (None: all); raises if none answers."""
         answers = self.ask_all(lambda: metadata_request(topics))
         return tuple(view(broker, answer, kraft=self._kraft) for broker, answer in answers.items())
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
-        """Every partition of a topic; raises UnknownTopic if the cluster has none of that name."""
+        """Return every partition of a topic; raises UnknownTopic if the cluster has no such topic."""
         found = partitions(self.views([topic]))
         if not found:
             raise UnknownTopic(f"topic {topic}: the cluster has no such topic")
         return found
 
     def controller(self) -> int | None:
-        """Whom to ask what the controller decides: it, or in KRaft a broker that reaches it; None if there is none."""
+        """Return the broker for controller requests, in KRaft any broker that reaches the controller; None if none."""
         if not self._kraft:
             return current(self.views())[0].controller
         said = self._quorums()
         return max(said, key=lambda broker: said[broker].epoch, default=None)
 
     def quorum(self) -> Quorum | None:
-        """The quorum of controllers as its leader describes it; None if no broker reaches a leader. For KRaft."""
+        """Return the quorum as its leader describes it; None if no broker reaches a leader. KRaft only."""
         return max(self._quorums().values(), key=lambda one: one.epoch, default=None)
 
     def _quorums(self) -> dict[int, Quorum]:
-        """By broker what its leader answers; a leader that was cut off knows an older epoch than the new one."""
+        """Return each broker's answer about the quorum; a leader that was cut off has an older epoch than the new."""
         try:
             answers = self.ask_all(quorum_request)
         except ClusterError:
-            self.views()  # if nobody answers at all, that is the error
+            self.views()  # raises the error if no broker answers at all
             return {}
         return {broker: found for broker, answer in answers.items() if (found := quorum(answer)) is not None}
 
     def close(self) -> None:
-        """End every connection; one that waits for an answer ends when its time is over."""
+        """Close every connection; one that waits for an answer closes at its time-out."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._closed = True
@@ -124,7 +124,7 @@ class Brokers:
 
 
 def _ask(link: Link, request: ApiMessage, within: float | None) -> Any:  # noqa: ANN401 - kafka-python's answers
-    """Ask; over a connection that the broker had closed in the meantime, once more on a new one."""
+    """Ask; if the broker had closed an idle connection, ask once more on a new one."""
     from_before = link.connected
     try:
         return link.ask(request, within=within)[0]
@@ -135,7 +135,7 @@ def _ask(link: Link, request: ApiMessage, within: float | None) -> Any:  # noqa:
 
 
 def _settled(futures: set[Future[Any]], most: int, within: float) -> set[Future[Any]]:
-    """The futures that are over: all of them, or after ``GRACE`` those there are once ``most`` brought an answer."""
+    """Return the finished futures: all, or those finished ``GRACE`` after ``most`` of them had an answer."""
     end = time.monotonic() + within
     done: set[Future[Any]] = set()
     in_grace = False

@@ -1,4 +1,4 @@
-"""The live facts of a real cluster and its probes: what targets and conditions ask."""
+"""Live facts of a real cluster and its probes, for targets and conditions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from chaosk.spec.topic_shape import TopicShape
 
 
 class Names(Protocol):
-    """What probes know of the names of brokers."""
+    """Name resolution of the probes for brokers."""
 
     def unknown(self) -> tuple[str, ...]:
-        """Those that they cannot look up."""
+        """Return the names that probes cannot resolve."""
         ...
 
     def addresses(self, name: str) -> tuple[str, ...]:
-        """Where one leads them."""
+        """Return the addresses to which a name resolves for probes."""
         ...
 
 
@@ -49,10 +49,10 @@ class ClusterLive:
         names: Names | None = None,
         as_probes: Brokers | None = None,
     ) -> None:
-        """``probe``: what a probe said last; ``timeout``: seconds that a ZooKeeper node may take.
+        """``probe``: returns a probe's last state; ``timeout``: seconds for a ZooKeeper node.
 
-        ``as_probes``: the brokers as who has the probes' login sees them; None if that is chaosk's own.
-        ``names``: what probes know of the names of brokers; None if all is as everybody knows it.
+        ``as_probes``: the brokers accessed with the probes' login; None if that is chaosk's own. ``names``: the probes'
+        name resolution for brokers; None if it is the usual one.
         """
         self._brokers = brokers
         self._as_probes = as_probes or brokers
@@ -65,19 +65,19 @@ class ClusterLive:
         self._names = names
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
-        """Every partition of a topic."""
+        """Return every partition of a topic."""
         return self._brokers.partitions(topic)
 
     def every_partition(self) -> tuple[PartitionView, ...]:
-        """Every partition of every topic."""
+        """Return every partition of every topic."""
         return partitions(self._brokers.views(None))
 
     def reassigning(self, topic: str) -> tuple[int, ...]:
-        """The partitions of a topic whose reassignment is under way."""
+        """Return the partitions of a topic with an ongoing reassignment."""
         return reassigning(self._brokers, topic)
 
     def settings(self, entity: Entity) -> dict[str, str]:
-        """By name what was set on a topic, a broker, or clients; ACLs, the probes' rights, certificates."""
+        """Return own settings of a topic, a broker, or clients by name; also ACLs, the probes' rights, certificates."""
         if entity.kind == "certificate":
             return certificate_of(self._inventory, entity)
         if entity.kind == "rights":
@@ -85,40 +85,40 @@ class ClusterLive:
         return settings_of(self._brokers, entity)
 
     def log_start(self, topic: str, partition: int) -> int:
-        """The first offset that a partition's leader still has."""
+        """Return the first offset that a partition's leader still has."""
         return log_start(self._brokers, topic, partition)
 
     def own_topic(self, topic: str) -> bool:
-        """Whether chaosk made the topic that has this name now."""
+        """Return True if chaosk made the current topic of this name."""
         ids = current(self._brokers.views([topic]))[0].topic_ids
         return topic in own_topics(self._brokers, {name: one for name, one in ids.items() if name == topic})
 
     def topic_shape(self, topic: str) -> TopicShape:
-        """Id, replicas and settings of a topic."""
+        """Return id, replicas and settings of a topic."""
         return shape_of(self._brokers, topic)
 
     def controller(self) -> int | None:
-        """Id of the controller: of a broker, or in KRaft of the quorum's leader; None if there is none."""
+        """Return the id of the controller: a broker, or in KRaft the quorum's leader; None if there is none."""
         if not self._kraft:
             return self._brokers.controller()
         found = self._brokers.quorum()
         return None if found is None else found.leader
 
     def coordinator(self, group: str) -> int | None:
-        """Broker id of a consumer group's coordinator; None if there is none at the moment."""
+        """Return the broker id of a consumer group's coordinator; None if there is none at the moment."""
         return coordinator(self._brokers, group)
 
     def transaction_coordinator(self, transactional_id: str) -> int | None:
-        """Broker id of the coordinator of a ``transactional.id``; None if there is none at the moment."""
+        """Return the broker id of the coordinator of a ``transactional.id``; None if there is none at the moment."""
         return transaction_coordinator(self._brokers, transactional_id)
 
     def brokers(self) -> tuple[int, ...]:
-        """Ids of the brokers that the cluster holds to be alive."""
+        """Return the ids of the brokers that the cluster considers alive."""
         said = [one.alive for one in current(self._brokers.views())]
         return max(said, key=said.count)
 
     def broker_answers(self, broker: int) -> bool:
-        """Whether that broker itself answers a request."""
+        """Return True if that broker itself answers a request."""
         try:
             self._brokers.ask(broker, metadata_request(()))
         except NoAnswer:
@@ -126,27 +126,27 @@ class ClusterLive:
         return True
 
     def zookeeper_modes(self) -> dict[int, str | None]:
-        """By ZooKeeper id its mode, or None where it does not serve."""
+        """Map each ZooKeeper id to its mode, or None if the node does not serve."""
         modes = together(lambda place: _mode(place, self._timeout), self._zookeepers.values())
         return dict(zip(self._zookeepers, modes, strict=True))
 
     def controller_roles(self) -> dict[int, str | None]:
-        """By node id of a controller its role in the quorum, or None where it takes no part; empty with ZooKeeper."""
+        """Map each controller's node id to its role in the quorum, or None if it has none; empty with ZooKeeper."""
         if not self._kraft:
             return {}
         found = self._brokers.quorum()
         return {**dict.fromkeys(self._voters), **({} if found is None else found.roles)}
 
     def unknown_names(self) -> tuple[str, ...]:
-        """The names of brokers that probes cannot look up."""
+        """Return the broker names that probes cannot resolve."""
         return self._names.unknown() if self._names is not None else ()
 
     def addresses(self, name: str) -> tuple[str, ...]:
-        """Where a name leads probes."""
+        """Return the addresses to which a name resolves for probes."""
         return self._names.addresses(name) if self._names is not None else (name,)
 
     def probe(self, name: str) -> ProbeState:
-        """What the probe said last."""
+        """Return the last state that the probe reported."""
         return self._probe(name)
 
 

@@ -1,4 +1,4 @@
-"""Kafka's error codes by the names its documentation gives them."""
+"""Kafka's error codes by their documented names."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NO_REASSIGNMENT_IN_PROGRESS = 85
 
 
 def error_name(code: int) -> str:
-    """The protocol's name of an error code, like ``NOT_CONTROLLER``; of one that is not known, its number."""
+    """Return the protocol's name of an error code, like ``NOT_CONTROLLER``; for an unknown one, its number."""
     message = getattr(for_code(code), "message", None)  # type: ignore[no-untyped-call]
     return f"error {code}" if message in (None, "UNKNOWN") else str(message)
 
 
 def reason(one: Any) -> str:  # noqa: ANN401 - a part of one of kafka-python's answers
-    """Its error by name, with what the broker says of it, if it says anything."""
+    """Return the name of an error, with the broker's message, if there is one."""
     name = error_name(one.error_code)
     return f"{name} ({one.error_message})" if one.error_message else name

@@ -1,4 +1,4 @@
-"""Configuration as brokers describe it: of topics, and of each broker by itself."""
+"""Configuration of topics, as brokers describe it, and of each broker, as it describes itself."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _OWN = {TOPIC: 1, BROKER: 2}  # DescribeConfigs: the source of a value that was 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration that something has."""
+    """The configuration of a resource."""
 
     values: Mapping[str, str]
     """Every setting in force."""
     own: Mapping[str, str] = field(default_factory=dict)
-    """What was set on the topic itself, or on the broker itself while it ran."""
+    """The settings on the topic itself, or the dynamic ones on the broker itself."""
 
 
 def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
-    """The configuration of a topic, as one broker describes it; raises ClusterError if it does not."""
+    """Return the configuration of a topic, as one broker describes it; raises ClusterError on failure."""
     return _described(brokers, broker, TOPIC, topic, None)
 
 
 def broker_config(brokers: Brokers, broker: int, names: Iterable[str] | None = None) -> Config:
-    """Settings of a broker, all or some, which it describes itself; raises ClusterError if it does not."""
+    """Return all or some settings of a broker, described by itself; raises ClusterError on failure."""
     return _described(brokers, broker, BROKER, str(broker), None if names is None else sorted(names))
 
 
 def topics_request(topics: Iterable[str], names: Iterable[str]) -> DescribeConfigsRequest:
-    """The question for some settings of some topics."""
+    """Return the request for some settings of some topics."""
     keys = sorted(names)
     resources = [
         DescribeConfigsRequest.DescribeConfigsResource(
@@ -50,7 +50,7 @@ def topics_request(topics: Iterable[str], names: Iterable[str]) -> DescribeConfi
 
 
 def topic_settings(answer: Any) -> dict[tuple[str, str], str]:  # noqa: ANN401 - kafka-python
-    """By topic and setting the value in force; nothing of topics that the broker does not describe."""
+    """Return the values in force by topic and setting, without topics that the broker does not describe."""
     return {
         (result.resource_name, one.name): one.value or ""
         for result in answer.results
@@ -70,8 +70,8 @@ def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[s
         raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
     return Config(
         values={one.name: one.value or "" for one in answer.configs},
-        # While a broker takes a setting over it tells the source of the new value with the old value in force
-        # (3.9.2: 115 of 19,371 answers while one was changed 20 times a second); among the synonyms it has its own.
+        # While a broker takes over a setting, it reports the source of the new value with the old value in force
+        # (3.9.2: 115 of 19,371 answers while one was changed 20 times a second); the synonyms have the right one.
         own={
             one.name: each.value or ""
             for one in answer.configs

@@ -1,4 +1,4 @@
-"""Which broker coordinates a consumer group, or the transactions of a ``transactional.id``."""
+"""Coordinators of consumer groups and of the transactions of a ``transactional.id``."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import current
 
 _GROUP = (0, "__consumer_offsets")
-"""Of a consumer group: the key type of FindCoordinator, and the topic whose leaders coordinate."""
+"""For a consumer group: FindCoordinator's key type, and the topic whose leaders coordinate."""
 _TRANSACTIONS = (1, "__transaction_state")
-"""Of a ``transactional.id``."""
+"""For a ``transactional.id``."""
 
 
 def coordinator(brokers: Brokers, group: str) -> int | None:
-    """Broker id of a consumer group's coordinator, as most of the cluster's brokers name it; None if none does."""
+    """Return the broker id of a group's coordinator, by majority of the cluster's brokers; None if none names one."""
     return _named(brokers, group, _GROUP)
 
 
 def transaction_coordinator(brokers: Brokers, transactional_id: str) -> int | None:
-    """The same of a ``transactional.id``."""
+    """Return the same for a ``transactional.id``."""
     return _named(brokers, transactional_id, _TRANSACTIONS)
 
 

@@ -1,4 +1,4 @@
-"""Leader elections that an operator asks for (``kafka-leader-election.sh``): preferred and unclean."""
+"""Leader elections on request (``kafka-leader-election.sh``): preferred and unclean."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from chaosk.spec.contracts.step import Elect
 _TYPES = {"preferred": 0, "unclean": 1}
 _FINE = {codes.NONE, codes.ELECTION_NOT_NEEDED}
 _PATIENCE = 5_000
-"""Milliseconds the controller may wait until it has seen the leaders it elected."""
+"""Milliseconds for which the controller may wait until it has seen the elected leaders."""
 
 
 class Election(Model):
-    """What became of one partition."""
+    """The result for one partition."""
 
     topic: str
     partition: int
     elected: bool
-    """Whether leadership was decided anew; false where the election was not needed."""
+    """True if leadership was decided again; False if the election was not needed."""
 
 
 def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
-    """Ask the controller for leaders of a topic's partitions, and wait for them; the outcome by partition.
+    """Ask the controller to elect leaders of a topic's partitions, and wait for them; return the result by partition.
 
-    That an election is not needed is no failure. Raises StepError naming every partition whose election failed, and
+    An election that is not needed is not a failure. Raises StepError naming every partition whose election failed, and
     ClusterError if no controller answers.
     """
     numbers = deed.partitions
@@ -46,8 +46,8 @@ def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
 
     answer = ask_controller(brokers, request, _errors)
     if codes.REQUEST_TIMED_OUT in _errors(answer):
-        # A controller was seen (Kafka 3.9, with ZooKeeper) to elect within a second and to miss that the new leaders
-        # were announced: it answers when the request runs out. Asked again, it says that no election is needed.
+        # A controller was seen (Kafka 3.9, with ZooKeeper) to elect within a second without noticing the announcement
+        # of the new leaders: it answers when the request times out. Asked again, it answers that no election is needed.
         answer = ask_controller(brokers, request, _errors)
     results = _results(answer)
     failed = [one for one in results if one.error_code not in _FINE]

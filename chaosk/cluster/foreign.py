@@ -1,4 +1,4 @@
-"""The topics that are not the scenario's: how their partitions stand, and how many replicas in sync they need."""
+"""Topics of others: the state of their partitions, and their minimum number of in-sync replicas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_IN_SYNC = "min.insync.replicas"
 
 
 class Foreign:
-    """Everybody else's topics, Kafka's own among them; not those that chaosk made before. Usable from any thread."""
+    """The topics of others, including Kafka's own, without those that chaosk made earlier. Usable from any thread."""
 
     def __init__(self, brokers: Brokers, own: Iterable[str]) -> None:
         """``own``: the scenario's topics."""
@@ -31,7 +31,7 @@ class Foreign:
         self._lock = threading.Lock()
 
     def partitions(self) -> tuple[ForeignPartition, ...]:
-        """All of them as they are now; where nobody answers, as they were seen last. Raises ClusterError if never."""
+        """Return their partitions now, or without an answer the last known ones; raises ClusterError without any."""
         try:
             found = self._ask()
         except ClusterError:
@@ -42,11 +42,11 @@ class Foreign:
         return found
 
     def is_foreign(self, topic: str) -> bool:
-        """Whether a topic is somebody else's; one that was made since the last look is."""
+        """Return True if a topic belongs to others, which includes topics created since the last check."""
         return topic not in self._own and not self._ours.get(topic, False)
 
     def least(self, topic: str) -> int:
-        """A topic's ``min.insync.replicas``; 1, Kafka's own default, for one that cannot be asked about now."""
+        """Return a topic's ``min.insync.replicas``; 1, Kafka's default, if it cannot be read now."""
         if topic not in self._least:
             try:
                 self._learn([topic], [one.asked for one in current(self._brokers.views())])
@@ -69,7 +69,7 @@ class Foreign:
         )
 
     def _claim(self, ids: Mapping[str, str]) -> None:
-        """Find out which of the topics that are not known yet chaosk made; asked once a topic."""
+        """Determine which of the new topics chaosk made; each topic is checked once."""
         with self._lock:
             unknown = {name: ids[name] for name in ids if name not in self._ours}
             if unknown:
@@ -77,7 +77,7 @@ class Foreign:
                 self._ours.update({name: name in made for name in unknown})
 
     def _learn(self, topics: list[str], brokers: list[int]) -> None:
-        """Read the setting of some topics from a broker that answers; raises ClusterError if none does."""
+        """Read the setting of some topics from an answering broker; raises ClusterError if none answers."""
         if not topics or not brokers:
             return
         kind = DescribeConfigsRequest.DescribeConfigsResource

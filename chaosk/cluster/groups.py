@@ -16,17 +16,17 @@ from chaosk.core.errors import ClusterError
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What a group committed for a partition; ``offset`` is None if nothing."""
+    """A group's committed offset of a partition; ``offset`` is None without a commit."""
 
     topic: str
     partition: int
     offset: int | None
     note: str
-    """The free text that was committed with it."""
+    """The metadata text of the commit."""
 
 
 def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[int]]) -> tuple[Committed, ...]:
-    """What a group committed for these partitions (numbers by topic); ClusterError if its coordinator is gone."""
+    """Read a group's commits for partitions (numbers by topic); raises ClusterError if its coordinator is gone."""
 
     def request() -> OffsetFetchRequest:
         topic = OffsetFetchRequest.OffsetFetchRequestTopic
@@ -48,7 +48,7 @@ def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[in
 
 
 def commit(brokers: Brokers, group: str, offsets: Sequence[Committed]) -> None:
-    """Commit offsets for a group that has no members; raises ClusterError if that fails."""
+    """Commit offsets for a group without members; raises ClusterError on failure."""
 
     def request() -> OffsetCommitRequest:
         topic = OffsetCommitRequest.OffsetCommitRequestTopic

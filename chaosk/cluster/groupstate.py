@@ -1,4 +1,4 @@
-"""A consumer group as its coordinator and the leaders of its partitions tell: read, never joined."""
+"""The state of a consumer group, read from its coordinator and its partitions' leaders without joining it."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from chaosk.cluster.views import partitions
 from chaosk.core.errors import ChaoskError, ClusterError
 
 WITHIN = 3.0
-"""Seconds that a group's coordinator is looked for."""
+"""Seconds for finding a group's coordinator."""
 
 Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """One look at a group."""
+    """The state of a group at one moment."""
 
     group: str
     state: str = ""
-    """``Stable``, ``PreparingRebalance``, ``CompletingRebalance``, ``Empty``, ``Dead``: the coordinator's word."""
+    """``Stable``, ``PreparingRebalance``, ``CompletingRebalance``, ``Empty`` or ``Dead``, as its coordinator reports
+    it."""
     members: int = 0
     generation: str = ""
-    """What tells one assignment from the next; not the generation's number, which Kafka tells only to members."""
+    """A fingerprint of the assignment, since Kafka discloses the generation's number only to members."""
     committed: int = 0
-    """The sum of what it committed."""
+    """The sum of its committed offsets."""
     partitions: int = 0
-    """Those it committed something for."""
+    """Number of partitions with a committed offset."""
     lag: int | None = None
-    """Records from what it committed to the high watermarks; None where a leader does not tell."""
+    """Records from the committed offsets to the high watermarks; None if a leader does not answer."""
     problem: str | None = None
-    """Why there is nothing to tell."""
+    """The reason why the state is unknown."""
 
 
 def look(brokers: Brokers, group: str) -> GroupState:
-    """Ask for a group; what does not answer is told in ``problem``, not raised."""
+    """Read the state of a group; failures are returned in ``problem``, not raised."""
     try:
         described = _described(brokers, group)
         offsets = _committed(brokers, group)
@@ -72,7 +73,7 @@ def _described(brokers: Brokers, group: str) -> Any:  # noqa: ANN401 - kafka-pyt
 
 
 def _committed(brokers: Brokers, group: str) -> dict[Place, int]:
-    """By partition what the group committed, wherever it did."""
+    """Return the group's committed offsets by partition, for all topics."""
     answer = ask_coordinator(
         brokers, group, lambda: OffsetFetchRequest(group_id=group, topics=None, version=7),
         lambda said: [said.error_code], WITHIN,
@@ -88,7 +89,7 @@ def _committed(brokers: Brokers, group: str) -> dict[Place, int]:
 
 
 def _lag(brokers: Brokers, offsets: dict[Place, int]) -> int | None:
-    """How far the high watermarks are beyond these offsets; None unless every leader tells."""
+    """Return the distance from these offsets to the high watermarks; None unless every leader answers."""
     ends: dict[Place, int] = {}
     try:
         for leader, led in _by_leader(brokers, offsets).items():
@@ -112,5 +113,5 @@ def _by_leader(brokers: Brokers, places: Iterable[Place]) -> dict[int, dict[str,
 
 
 def _fingerprint(members: Any) -> str:  # noqa: ANN401 - kafka-python's answers
-    """The same as long as the same members have the same partitions."""
+    """Return a text that changes with members or assignment."""
     return repr(sorted((one.member_id, bytes(one.member_assignment or b"")) for one in members))

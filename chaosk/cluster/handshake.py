@@ -1,4 +1,4 @@
-"""What a TLS handshake that failed says, and what to do about it. Pure."""
+"""Messages and remedies for failed TLS handshakes. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NAMES = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATC
 
 
 def failure(error: ssl.SSLError) -> str:
-    """Why there is no connection, in words."""
+    """Describe why there is no connection."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not accepted: {error.verify_message}"
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
@@ -19,7 +19,7 @@ def failure(error: ssl.SSLError) -> str:
 
 
 def todo(error: ssl.SSLError) -> str:
-    """What a person can do about it."""
+    """Return the remedy for a person."""
     if not isinstance(error, ssl.SSLCertVerificationError):
         return "see that this listener speaks TLS, and whether it wants a certificate of its clients"
     if error.verify_code in _DATES:

@@ -1,4 +1,4 @@
-"""Whether a cluster is whole: what must be so before anything is broken in it on purpose."""
+"""Health of a cluster, required before faults are injected."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from chaosk.spec.contracts.live import Live, PartitionState, UnknownTopic
 from chaosk.spec.inventory import Inventory
 
 INTERNAL = ("__consumer_offsets", "__transaction_state")
-"""Kafka's own topics: without them groups and transactions do not work."""
+"""Kafka's own topics, without which groups and transactions do not work."""
 
 
 def unhealthy(live: Live, inventory: Inventory, topics: Iterable[str] = ()) -> tuple[str, ...]:
-    """What is wrong with a cluster, a sentence each; empty if it is whole.
+    """Return the problems of a cluster, one sentence each; empty if it is whole.
 
-    Every broker of the inventory has to answer and be alive to the cluster, there has to be a controller, every
-    ZooKeeper node has to serve and one of them to lead, or every controller to take part in the quorum, and every
+    Every broker of the inventory has to answer and be alive to the cluster, and there has to be a controller. Every
+    ZooKeeper node has to serve and one of them to lead, or every controller has to take part in the quorum. Every
     partition of ``topics`` and of Kafka's own topics needs a leader and a full ISR. Topics that do not exist are
-    passed over.
+    skipped.
     """
     try:
         told = _brokers(live, inventory) + _controllers(live, inventory)
@@ -58,7 +58,7 @@ def _partitions(live: Live, topic: str) -> list[str]:
 
 
 def complaint(one: PartitionState) -> str | None:
-    """What is wrong with a partition, in a sentence; None if nothing is."""
+    """Return the problem of a partition in a sentence; None without one."""
     name = f"{one.topic}-{one.partition}"
     if one.leader < 0:
         return f"{name} has no leader"

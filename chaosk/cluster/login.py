@@ -1,4 +1,4 @@
-"""Logging in at a broker by SASL, as KIP-43 and KIP-152 have it: a handshake, then the mechanism's words in requests.
+"""SASL login at a broker by KIP-43 and KIP-152: a handshake, then the mechanism's messages in requests.
 
 The mechanisms themselves are kafka-python's.
 """
@@ -15,12 +15,12 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from chaosk.cluster import codes
 from chaosk.cluster.security import Login
 
-_HANDSHAKE_VERSION = 1  # from here on the words go in requests: every broker since 1.0
+_HANDSHAKE_VERSION = 1  # from this version on, messages go in requests: every broker since 1.0
 _MS = 1000.0
 
 
-class Refused(Exception):  # noqa: N818 - the thing that happened
-    """A broker does not let one in: why, and what to do."""
+class Refused(Exception):  # noqa: N818 - names the event
+    """A broker refused the login; the reason and the remedy."""
 
     def __init__(self, why: str, todo: str) -> None:
         super().__init__(why)
@@ -28,7 +28,7 @@ class Refused(Exception):  # noqa: N818 - the thing that happened
 
 
 def log_in(ask: Callable[[ApiMessage], Any], login: Login) -> float | None:
-    """Log in by asking; how many seconds that holds, None for ever. Raises Refused."""
+    """Log in through ``ask``; return the lifetime of the login in seconds, None if unlimited. Raises Refused."""
     hello = ask(SaslHandshakeRequest(mechanism=login.mechanism, version=_HANDSHAKE_VERSION))
     if hello.error_code == codes.UNSUPPORTED_SASL_MECHANISM:
         offers = ", ".join(hello.mechanisms)
@@ -51,7 +51,7 @@ def log_in(ask: Callable[[ApiMessage], Any], login: Login) -> float | None:
         try:
             words.receive(answer.auth_bytes)
         except (ValueError, LookupError) as error:
-            # also what a broker says that does not know the password, which it has to prove
+            # raised also for a broker that does not know the password, which it has to prove
             raise Refused(f"does not prove that it knows {login.user!r}: {error}", "look who answers there") from None
         if words.is_done():
             lifetime = getattr(answer, "session_lifetime_ms", 0) or 0

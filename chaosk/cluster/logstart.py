@@ -1,4 +1,4 @@
-"""Where a partition's log begins."""
+"""Log start offsets of partitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chaosk.core.errors import ClusterError
 
 
 def log_start(brokers: Brokers, topic: str, partition: int) -> int:
-    """The first offset that its leader still has; raises ClusterError if it does not tell, or there is none."""
+    """Return the first offset that its leader has; raises ClusterError without answer, leader or such a partition."""
     leaders = {one.partition: one.leader for one in brokers.partitions(topic)}
     if partition not in leaders:
         raise ClusterError(f"topic {topic}: the cluster has no partition {partition} of it")

@@ -1,8 +1,8 @@
-"""The offsets of partitions as one replica reports them: log start, high watermark, last stable, log end.
+"""Offsets of partitions as one replica reports them: log start, high watermark, last stable, log end.
 
-A consumer's request is answered by leaders only: the high watermark at read_uncommitted, the last stable offset at
-read_committed. With replica id -2 (Kafka's id of a debugging consumer) every replica answers, followers too, with
-its own log end offset (Kafka 3.9, ``KafkaApis.handleListOffsetRequestV1AndAbove``).
+Only leaders answer a consumer's request: with the high watermark at read_uncommitted, the last stable offset at
+read_committed. With replica id -2 (Kafka's id of a debugging consumer) every replica answers, followers too, with its
+own log end offset (Kafka 3.9, ``KafkaApis.handleListOffsetRequestV1AndAbove``).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _UNCOMMITTED, _COMMITTED = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class ReplicaOffsets:
-    """One replica's offsets of one partition; None where it did not tell."""
+    """One replica's offsets of one partition; None if not reported."""
 
     topic: str
     partition: int
     leader: bool
-    """Whether the broker held itself to be the leader: it answered as only a leader does, if not with an offset.
+    """True if the broker considered itself the leader: it answered as only a leader does, with or without an offset.
 
     A leader that was just elected answers OFFSET_NOT_AVAILABLE until its followers have fetched from it (KIP-207).
     """
@@ -39,7 +39,7 @@ class ReplicaOffsets:
 
 
 def offsets_requests(partitions: Mapping[str, Sequence[int]]) -> tuple[ListOffsetsRequest, ...]:
-    """The four questions about these partitions (numbers by topic), for :func:`replica_offsets` to read."""
+    """Return the four requests about these partitions (numbers by topic), for :func:`replica_offsets` to read."""
     return (
         _request(partitions, _DEBUGGING, _EARLIEST, _UNCOMMITTED),
         _request(partitions, _DEBUGGING, _LATEST, _UNCOMMITTED),
@@ -49,9 +49,9 @@ def offsets_requests(partitions: Mapping[str, Sequence[int]]) -> tuple[ListOffse
 
 
 def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
-    """What one broker reports, from its answers to :func:`offsets_requests`.
+    """Return the offsets that one broker reports in its answers to :func:`offsets_requests`.
 
-    A partition of which it has no replica is left out.
+    Partitions without a replica on it are left out.
     """
     log_start, log_end, high_watermark, last_stable = (offsets_by_partition(answer) for answer in answers)
     leads = {*_leads(answers[2]), *_leads(answers[3])}
@@ -70,7 +70,7 @@ def replica_offsets(answers: Sequence[Any]) -> tuple[ReplicaOffsets, ...]:
 
 
 def end_offsets_request(partitions: Mapping[str, Sequence[int]]) -> tuple[ListOffsetsRequest, ListOffsetsRequest]:
-    """Where the logs of these partitions start and end, for their leader; :func:`offsets_by_partition` reads each."""
+    """Return requests for start and end of logs, for their leader; :func:`offsets_by_partition` reads the answers."""
     return _request(partitions, _CONSUMER, _EARLIEST, _UNCOMMITTED), _request(
         partitions, _CONSUMER, _LATEST, _UNCOMMITTED
     )
@@ -96,7 +96,7 @@ def _request(
 
 
 def offsets_by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: ANN401 - kafka-python makes it at run time
-    """By topic and partition the offsets that came without an error."""
+    """Return the offsets without an error, by topic and partition."""
     return {
         (topic.name, one.partition_index): one.offset
         for topic in answer.topics
@@ -106,7 +106,7 @@ def offsets_by_partition(answer: Any) -> dict[tuple[str, int], int]:  # noqa: AN
 
 
 def _leads(answer: Any) -> set[tuple[str, int]]:  # noqa: ANN401 - kafka-python makes it at run time
-    """The partitions that were answered for as a leader does."""
+    """Return the partitions that were answered as a leader does."""
     return {
         (topic.name, one.partition_index)
         for topic in answer.topics

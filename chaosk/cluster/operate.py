@@ -1,4 +1,4 @@
-"""What the controller is asked to do, by kind of deed."""
+"""Requests to the controller, by kind of deed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = structlog.get_logger()
 
 
 def operate(brokers: Brokers, operation: Operation) -> None:
-    """Have it done, and log what came of it; raises StepError if it was refused, ClusterError if nobody answers."""
+    """Execute an operation and log its result; raises StepError if it was refused, ClusterError without an answer."""
     match operation:
         case Elect():
             for one in elect(brokers, operation):

@@ -1,8 +1,8 @@
-"""Which topics chaosk made: it may delete those, and no other.
+"""Ownership of topics: chaosk may delete those it made, and no other.
 
-The proof is in the cluster, so that it holds whichever machine chaosk runs on: an offset committed by a group of
-chaosk's own, with the topic's id as its note. Kafka drops it together with the topic, and a topic that somebody
-makes anew under the same name has another id. See docs/decisions/leftover-topics.md.
+The proof is in the cluster, so that it is valid for any machine that runs chaosk: an offset committed by a group of
+chaosk, with the topic's id as its note. Kafka drops it together with the topic, and a recreated topic of the same name
+has another id. See docs/decisions/leftover-topics.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GROUP = "chaosk"
 
 
 def own_topics(brokers: Brokers, ids: Mapping[str, str]) -> frozenset[str]:
-    """Those of some topics (topic id by name) that chaosk made; raises ClusterError if the proof cannot be read."""
+    """Return which of some topics (topic id by name) chaosk made; raises ClusterError if the proof cannot be read."""
     if not ids:
         return frozenset()
     notes = committed(brokers, GROUP, {topic: [0] for topic in ids})
@@ -25,7 +25,7 @@ def own_topics(brokers: Brokers, ids: Mapping[str, str]) -> frozenset[str]:
 
 
 def claim(brokers: Brokers, ids: Mapping[str, str]) -> None:
-    """Write down that chaosk made these topics; raises ClusterError if that cannot be written."""
+    """Record that chaosk made these topics; raises ClusterError on failure."""
     commit(brokers, GROUP, [Committed(topic, 0, 0, _note(identity)) for topic, identity in sorted(ids.items())])
 
 

@@ -1,4 +1,4 @@
-"""Where the servers of an inventory answer chaosk itself."""
+"""Addresses of an inventory's servers for chaosk's own connections."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from chaosk.spec.inventory import Inventory
 
 
 def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int, Place]:
-    """By broker id the first listener that clients use.
+    """Map broker ids to their first client listener.
 
-    Raises PreflightError for a broker that has none, and where chaosk cannot connect as ``settings`` (librdkafka's,
-    secrets resolved) say.
+    Raises PreflightError for a broker without one, and if chaosk cannot connect with ``settings`` (librdkafka's,
+    secrets resolved).
     """
     places = {}
     for number in sorted(inventory.brokers):
@@ -27,7 +27,7 @@ def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int
 
 
 def client_places(inventory: Inventory, broker: int, settings: Mapping[str, Any]) -> dict[str, Place]:
-    """By listener name where clients come in at a broker; raises PreflightError as :func:`broker_places` does."""
+    """Map listener names to a broker's client listeners; raises PreflightError as :func:`broker_places` does."""
     opened = security(settings)
     return {
         name: Place(f"broker {broker}, listener {name}", at.address, at.port, opened)
@@ -37,7 +37,7 @@ def client_places(inventory: Inventory, broker: int, settings: Mapping[str, Any]
 
 
 def zookeeper_places(inventory: Inventory) -> dict[int, Place]:
-    """By ZooKeeper id its client port, on the address of its host."""
+    """Map ZooKeeper ids to their client ports, on the addresses of their hosts."""
     return {
         number: Place(f"ZooKeeper {number}", inventory.hosts[node.host].address, node.client_port)
         for number, node in sorted(inventory.zookeepers.items())

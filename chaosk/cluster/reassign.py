@@ -1,4 +1,4 @@
-"""Reassignment of partitions, as ``kafka-reassign-partitions.sh`` asks for it: begun, cancelled, and under way."""
+"""Reassignment of partitions, as by ``kafka-reassign-partitions.sh``: start, cancel, list."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from chaosk.core.errors import ClusterError, StepError
 from chaosk.spec.contracts.step import Reassign
 
 _PATIENCE = 10_000
-"""Milliseconds the controller may take to accept."""
+"""Time-out of the controller, in milliseconds."""
 
 
 def reassign(brokers: Brokers, deed: Reassign) -> tuple[int, ...]:
-    """Ask the controller for other replicas, or to cancel; the partitions it accepted that for.
+    """Ask the controller to reassign or to cancel; return the partitions for which it accepted.
 
-    It accepts at once and copies afterwards. Cancelling where nothing is under way is no failure. Raises StepError
-    naming every partition for which it refused, and ClusterError if no controller answers.
+    It accepts at once and copies afterwards. Cancelling without a reassignment in progress is not a failure. Raises
+    StepError naming every refused partition, and ClusterError if no controller answers.
     """
     numbers = _numbers(brokers, deed)
     if not numbers:
@@ -45,7 +45,7 @@ def reassign(brokers: Brokers, deed: Reassign) -> tuple[int, ...]:
 
 
 def reassigning(brokers: Brokers, topic: str) -> tuple[int, ...]:
-    """The partitions of a topic whose reassignment is under way; raises ClusterError if no controller tells."""
+    """Return the partitions of a topic under reassignment; raises ClusterError if no controller answers."""
 
     def request() -> ListPartitionReassignmentsRequest:
         numbers = [one.partition for one in brokers.partitions(topic)]

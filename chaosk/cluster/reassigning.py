@@ -1,4 +1,4 @@
-"""Whether partitions are being moved to other brokers at the moment."""
+"""Reassignments in progress in the whole cluster."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ClusterError
 
 WITHIN = 5.0
-"""Seconds that the controller may take to tell."""
+"""Time-out of the controller, in seconds."""
 
 
 def reassigning(brokers: Brokers) -> tuple[str, ...]:
-    """Every partition with a reassignment under way, like ``orders-0``; raises ClusterError if nobody tells."""
+    """Return every partition under reassignment, like ``orders-0``; raises ClusterError without an answer."""
     answer = ask_controller(
         brokers,
         lambda: ListPartitionReassignmentsRequest(timeout_ms=int(WITHIN * 1000), topics=None, version=0),

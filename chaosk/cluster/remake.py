@@ -1,4 +1,4 @@
-"""A topic that is deleted and made again as it was."""
+"""Deletion of a topic, and its recreation with the same shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chaosk.spec.topic_shape import TopicShape
 
 
 def shape_of(brokers: Brokers, topic: str) -> TopicShape:
-    """How a topic is; raises UnknownTopic if there is none of that name, ClusterError if nobody tells."""
+    """Return a topic's shape; raises UnknownTopic if there is no such topic, ClusterError without an answer."""
     replicas = tuple(one.replicas for one in brokers.partitions(topic))
     config = settings_of(brokers, Entity(kind="topic", name=topic))
     identity = identity_of(brokers, topic)
@@ -26,7 +26,7 @@ def shape_of(brokers: Brokers, topic: str) -> TopicShape:
 
 
 def identity_of(brokers: Brokers, topic: str) -> str | None:
-    """The id of the topic that has a name now; None if there is none, ClusterError if no broker answers."""
+    """Return the id of the current topic with a name; None if there is none, ClusterError if no broker answers."""
     views = current(brokers.views([topic]))
     if not views:
         raise ClusterError(f"topic {topic}: no broker answers")
@@ -36,7 +36,7 @@ def identity_of(brokers: Brokers, topic: str) -> str | None:
 def delete_topic(brokers: Brokers, deed: DeleteTopic) -> None:
     """Delete a topic by its id, and return when no broker knows it any more.
 
-    Raises StepError if chaosk did not make it or the controller refuses, ClusterError if some brokers go on with it.
+    Raises StepError if chaosk did not make it or the controller refuses, ClusterError if some brokers still know it.
     """
     if deed.topic not in own_topics(brokers, {deed.topic: deed.identity}):
         raise StepError(f"topic {deed.topic}: nothing shows that chaosk made it, so it is not deleted")
@@ -47,10 +47,10 @@ def delete_topic(brokers: Brokers, deed: DeleteTopic) -> None:
 
 
 def make_topic(brokers: Brokers, deed: MakeTopic) -> str:
-    """Make a topic that was deleted, and return its id when every broker knows it and every leader serves it.
+    """Recreate a deleted topic, and return its id when every broker knows it and every leader serves it.
 
-    As the undo it leaves a topic that is there as it is, and then it writes down nothing of whose that is. Raises
-    StepError if the controller refuses, or it is the old one after all, ClusterError if it does not get whole.
+    As an undo it leaves an existing topic unchanged, and records no ownership. Raises StepError if the controller
+    refuses, or if the old topic is still there, ClusterError if it does not become whole.
     """
     shape = deed.shape
     there = identity_of(brokers, shape.topic) if deed.back else None

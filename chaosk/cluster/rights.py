@@ -1,6 +1,6 @@
-"""Rights: the ACLs of a resource as every broker has them, and what brokers would let the probes' login do.
+"""Rights: the ACLs of a resource on every broker, and the operations that brokers permit to the probes' login.
 
-Each broker decides by a copy of its own, so each is asked. Nothing is answered before they agree.
+Each broker decides by its own copy, so each is asked. There is no answer until they agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chaosk.core.parallel import together
 from chaosk.spec.entity import Entity
 
 THERE = "there"
-"""The value of an ACL that there is, and of a right that somebody has."""
+"""The value of an existing ACL, and of a granted right."""
 
 _RESOURCES = {"topic": 2, "group": 3, "transactional_id": 5}
 _OPERATIONS = {
@@ -38,10 +38,10 @@ _REFUSED = frozenset({codes.TOPIC_AUTHORIZATION_FAILED, codes.GROUP_AUTHORIZATIO
 
 
 def acls_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
-    """Every ACL that is about a topic, a group or a ``transactional.id``, those by prefix and for all of them too.
+    """Return every ACL that applies to a topic, a group or a ``transactional.id``, also by prefix and wildcard.
 
-    By name, like ``deny write User:ann``; what it has beyond that, a host or a prefix, is behind it. Raises
-    ClusterError where there is no authorizer, where it does not tell, and while brokers have different ones.
+    The keys are like ``deny write User:ann``, followed by a host or a prefix if there is one. Raises ClusterError
+    without an authorizer or an answer, and while brokers have different ACLs.
     """
     kind = _RESOURCES[str(entity.resource)]
 
@@ -55,10 +55,10 @@ def acls_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
 
 
 def rights_of(as_probes: Brokers, brokers: Brokers, entity: Entity) -> dict[str, str]:
-    """By operation what every broker lets the probes' login do to that; of a group the coordinator is asked.
+    """Return the operations on a resource that every broker permits to the probes' login; for a group its coordinator.
 
-    Of a ``transactional.id`` brokers tell ``describe`` alone. Raises ClusterError where nobody tells, and while
-    brokers tell different things.
+    For a ``transactional.id`` brokers only disclose ``describe``. Raises ClusterError without an answer, and while
+    brokers differ.
     """
     name = entity.name
     if entity.resource == "topic":

@@ -1,7 +1,8 @@
-"""How connections to brokers are opened: in the clear or by TLS, and as whom. From librdkafka's settings; no network.
+"""Security of connections to brokers: plain text or TLS, and the login. From librdkafka's settings; no network.
 
-Probes connect through librdkafka, everything else through :mod:`chaosk.cluster.wire`. Both go by the inventory's
-``client:``, so what the second cannot do is refused here, before a run in which only half of chaosk sees the cluster.
+Probes connect through librdkafka, everything else through :mod:`chaosk.cluster.wire`. Both follow the inventory's
+``client:``. Settings that the second does not support are refused here, before a run in which only half of chaosk sees
+the cluster.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from chaosk.core.errors import PreflightError
 from chaosk.spec.secrets import Secret
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-"""How chaosk can log in."""
+"""Supported login mechanisms."""
 
 PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
-"""What ``security.protocol`` may be."""
+"""Values of ``security.protocol``."""
 INSTEAD = {
     "ssl.certificate.pem": "name its file with ssl.certificate.location",
     "ssl.key.pem": "name its file with ssl.key.location",
@@ -29,12 +30,12 @@ INSTEAD = {
     "ssl.engine.location": "write key and certificate as PEM files, ssl.key.location and ssl.certificate.location",
     "ssl.providers": "leave it out",
 }
-"""Settings that only librdkafka could follow, and what to do."""
+"""Settings that only librdkafka supports, with the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Who logs in, and how."""
+    """The user of a login, and its mechanism."""
 
     mechanism: str
     """One of :data:`MECHANISMS`."""
@@ -44,12 +45,12 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """How a connection is opened."""
+    """The security of a connection."""
 
     tls: ssl.SSLContext | None = None
-    """What TLS goes by; None for none."""
+    """TLS settings; None for plain text."""
     login: Login | None = None
-    """The login; None where brokers want none."""
+    """The login; None if brokers require none."""
 
 
 CLEAR = Security()
@@ -57,9 +58,9 @@ CLEAR = Security()
 
 
 def security(settings: Mapping[str, Any]) -> Security:
-    """What librdkafka's ``settings`` (secrets resolved) ask for.
+    """Build the connection security from librdkafka's ``settings`` (secrets resolved).
 
-    Raises PreflightError for a file that cannot be used, and for what chaosk's own connections cannot do.
+    Raises PreflightError for an unusable file, and for settings that chaosk's own connections do not support.
     """
     protocol = str(settings.get("security.protocol", "plaintext")).lower()
     if protocol not in PROTOCOLS:
@@ -88,7 +89,7 @@ def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
         if settings.get(name):
             raise PreflightError(f"client.{name}: chaosk's own connections to brokers cannot use it; {instead}")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2  # Python's own default, which Debian's build leaves to OpenSSL
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # Python's default, which Debian's build leaves to OpenSSL
     context.check_hostname = str(settings.get("ssl.endpoint.identification.algorithm", "https")).lower() == "https"
     if str(settings.get("enable.ssl.certificate.verification", "true")).lower() in {"false", "f", "0"}:
         context.check_hostname = False
@@ -117,7 +118,7 @@ def _identify(context: ssl.SSLContext, settings: Mapping[str, Any]) -> None:
         return
     password = settings.get("ssl.key.password")
     with _blamed("ssl.certificate.location", "PEM files, the key its own, and ssl.key.password that of the key"):
-        # a callable: without one OpenSSL asks at the terminal for the password of a key that has one
+        # a callable: without one OpenSSL asks at the terminal for the password of an encrypted key
         context.load_cert_chain(str(certificate), str(key), lambda: "" if password is None else str(password))
 
 

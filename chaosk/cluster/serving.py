@@ -1,4 +1,4 @@
-"""Whether partitions are served by those who are said to lead them."""
+"""Leaders that do not serve their partitions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import PreflightError
 
 WITHIN = 30.0
-"""Seconds that leaders have for it: one that was just elected tells no end before its followers have fetched."""
+"""Time-out in seconds: a newly elected leader reports no end offset before its followers have fetched."""
 _PAUSE = 0.1
 
 
 def wait_until_served(brokers: Brokers, topics: Iterable[str]) -> None:
-    """Wait until the leader of every partition tells where its log ends; raises PreflightError for one that does not.
+    """Wait until the leader of every partition reports its log end; raises PreflightError for one that does not.
 
-    A broker that was frozen or cut off while its replica of a topic was deleted can keep it. Of another topic of that
-    name it then refuses to lead the partition, at every epoch up to the one that it remembers, while the cluster names
-    it as the leader, in sync (seen on Kafka 3.9 with ZooKeeper, after a cancelled reassignment).
+    A broker that was paused or cut off while its replica of a topic was deleted can keep it. It then refuses to lead a
+    new topic of that name, at every epoch up to the one that it remembers, while the cluster names it as the leader, in
+    sync (seen on Kafka 3.9 with ZooKeeper, after a cancelled reassignment).
     """
     end = time.monotonic() + WITHIN
     names = sorted(topics)
@@ -42,7 +42,7 @@ def _unserved(brokers: Brokers, topics: list[str]) -> list[PartitionView]:
 
 
 def _silent(brokers: Brokers, leader: int, led: list[PartitionView]) -> list[PartitionView]:
-    """Those of them whose end the leader does not tell."""
+    """Return the partitions whose end offset the leader does not report."""
     numbers: dict[str, list[int]] = {}
     for one in led:
         numbers.setdefault(one.topic, []).append(one.partition)

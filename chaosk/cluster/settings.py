@@ -9,15 +9,15 @@ from chaosk.spec.secrets import resolve
 
 
 def client_settings(inventory: Inventory) -> dict[str, str | int | bool]:
-    """The inventory's ``client`` with ``bootstrap.servers``; raises PreflightError for a secret that is not there.
+    """Return the inventory's ``client`` with ``bootstrap.servers``; raises PreflightError for a missing secret.
 
-    The values hold secrets: hand them to a client, and to nothing that writes.
+    The values contain secrets: pass them to a client, and to no code that writes.
     """
     return _resolved(inventory, inventory.client)
 
 
 def probe_settings(inventory: Inventory) -> dict[str, str | int | bool]:
-    """The same of probes: with ``probe_client`` over it."""
+    """Return the settings of probes: ``client`` overridden by ``probe_client``."""
     return _resolved(inventory, {**inventory.client, **inventory.probe_client})
 
 

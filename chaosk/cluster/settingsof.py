@@ -1,4 +1,4 @@
-"""What topics, brokers, clients and rights have of their own: read, and changed, through the cluster itself."""
+"""Own settings of topics, brokers, clients and rights, read and changed through the cluster."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _EXACTLY = 0  # DescribeClientQuotas: the entity of this name
 
 
 def settings_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
-    """By name what was set on a topic, a broker or clients; defaults and what a file says are left out.
+    """Return the settings on a topic, a broker or clients by name, without defaults and without those of files.
 
-    A topic is described by the controller, in KRaft by a broker that reaches it, a broker by itself. Raises
-    ClusterError where nobody tells.
+    A topic is described by the controller (in KRaft by a broker that reaches it), a broker by itself. Raises
+    ClusterError without an answer.
     """
     if entity.kind == "clients":
         return _quotas(brokers, entity)
@@ -33,7 +33,7 @@ def settings_of(brokers: Brokers, entity: Entity) -> dict[str, str]:
 
 
 def configure(brokers: Brokers, settings: Settings) -> None:
-    """Set and remove settings of a topic, all of them or none; to remove what is not set is no failure.
+    """Set and remove settings of a topic, all or none; removing a missing setting is not a failure.
 
     Raises StepError if the controller refuses, ClusterError if none answers.
     """

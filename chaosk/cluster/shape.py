@@ -1,4 +1,4 @@
-"""The shape of a topic: partitions, replication factor and configuration, wanted and found."""
+"""The shape of a topic: partitions, replication factor and configuration, desired and actual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosk.spec.scenario import Topic
 
 
 def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -> tuple[str, ...]:
-    """How a topic that is there differs from the one a scenario wants, one phrase each; empty if it does not."""
+    """Return the differences between an existing topic and the desired one, one phrase each."""
     factors = sorted({len(one.replicas) for one in found})
     told: list[str] = []
     if len(found) != wanted.partitions:
@@ -26,15 +26,15 @@ def differences(wanted: Topic, found: Sequence[PartitionView], config: Config) -
 
 
 def placement(topic: Topic, alive: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """By partition its replicas, round robin over the brokers: the same in every run.
+    """Place replicas round robin over the brokers, by partition: the same in every run.
 
-    Kafka itself begins at a random broker, so that the leader of partition 0 would be another one each time.
+    Kafka itself starts at a random broker, so that the leader of partition 0 would differ between runs.
     """
     return spread(range(topic.partitions), topic.replication_factor, alive)
 
 
 def spread(numbers: Iterable[int], replication_factor: int, alive: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """By partition, of those of these numbers, its replicas, round robin over the brokers."""
+    """Place replicas of the given partition numbers round robin over the brokers."""
     count = len(alive)
     return {
         number: tuple(alive[(number + replica) % count] for replica in range(replication_factor)) for number in numbers

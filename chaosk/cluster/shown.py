@@ -1,4 +1,4 @@
-"""The certificate that a broker shows at a listener, whoever signed it."""
+"""The certificate that a broker presents at a listener, with any issuer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener
 
 HANDSHAKES = 16
-"""Each network thread of a broker takes over a new certificate by itself, and they take turns: twice eight of them."""
+"""Each network thread of a broker takes over a new certificate separately, and threads take turns: twice eight of
+them."""
 
 
 def certificate_of(inventory: Inventory, entity: Entity, timeout: float = 5 * TIMEOUT) -> dict[str, str]:
-    """``sha256``, its fingerprint, and ``certificate``, as DER in base64; seen by a handshake that trusts anybody.
+    """Return ``sha256``, the fingerprint, and ``certificate``, DER in base64, from a handshake without verification.
 
-    Raises ClusterError for a broker that has no such listener, where there is no handshake, and while it shows now one,
-    now another: a broker that takes over a new one does so for some seconds.
+    Raises ClusterError for an unknown listener, after a failed handshake, and while the broker presents alternating
+    certificates: taking over a new one takes it some seconds.
     """
     place = inventory.brokers[int(entity.name)].listeners.get(str(entity.listener))
     if place is None:

@@ -1,4 +1,4 @@
-"""The state of a cluster at one moment: what an operator notes before, during and after an experiment."""
+"""The state of a cluster at one moment, recorded before, during and after an experiment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ids = Annotated[tuple[int, ...], Field(strict=False)]
 
 
 class Log(Model):
-    """How far a partition's log goes."""
+    """The extent of a partition's log."""
 
     topic: str
     partition: int
@@ -28,10 +28,10 @@ class Log(Model):
 
 
 class Said(Model):
-    """What one broker says of a partition."""
+    """One broker's view of a partition."""
 
     broker: int
-    """The broker that says so."""
+    """The broker with this view."""
     topic: str
     partition: int
     leader: int
@@ -41,38 +41,38 @@ class Said(Model):
 
 
 class Snapshot(Model):
-    """Topics, brokers, controllers and ZooKeeper roles, as the cluster itself held them to be."""
+    """Topics, brokers, controllers and ZooKeeper roles, as the cluster reported them."""
 
     at: int
-    """When, nanoseconds of this machine's monotonic clock."""
+    """Time in nanoseconds of this machine's monotonic clock."""
     wall: int
-    """The wall clock then, nanoseconds since 1970."""
+    """Wall clock at that time, nanoseconds since 1970."""
     controller: int | None
-    """Id of the controller, in KRaft the node that led the quorum; None if there was none."""
+    """Id of the controller, in KRaft of the quorum's leader; None if there was none."""
     brokers: Ids
-    """The brokers that the cluster held to be alive."""
+    """The brokers that the cluster considered alive."""
     answering: Ids
-    """The brokers that answered by themselves."""
+    """The brokers that answered."""
     zookeepers: dict[int, str | None]
-    """By ZooKeeper id its mode; None where it did not serve."""
+    """The mode by ZooKeeper id; None if the node did not serve."""
     controllers: dict[int, str | None] = Field(default_factory=dict)
-    """In KRaft, by node id the role of each controller in the quorum; None where it took no part."""
+    """In KRaft, the role in the quorum by node id; None if the controller took no part."""
     partitions: Partitions
-    """Of the topics asked about: leader, leader epoch, replicas and ISR; by topic and number."""
+    """Leader, leader epoch, replicas and ISR of the requested topics, by topic and number."""
     said: Annotated[tuple[Said, ...], Field(strict=False)] = ()
-    """Who says otherwise of a partition than ``partitions`` does: another leader, or another leader epoch."""
+    """Brokers with another view of a partition than ``partitions``: another leader, or another leader epoch."""
     logs: Annotated[tuple[Log, ...], Field(strict=False)] = ()
-    """Of those whose leaders told, where that was asked."""
+    """Logs whose leaders answered, if requested."""
     coordinators: dict[str, int | None] = Field(default_factory=dict)
-    """By consumer group its coordinator, where that was asked; None if there was none."""
+    """The coordinator by consumer group, if requested; None if there was none."""
     transaction_coordinators: dict[str, int | None] = Field(default_factory=dict)
-    """By ``transactional.id`` the same."""
+    """The coordinator by ``transactional.id``."""
     settings: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By topic what was set on it, where that was asked."""
+    """The settings on each topic itself, if requested."""
 
 
 def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
-    """The state now; raises ClusterError if no broker answers."""
+    """Record the current state; raises ClusterError if no broker answers."""
     at, wall = time.monotonic_ns(), time.time_ns()
     views = brokers.views(sorted(topics))
     inside = current(views)[0]
@@ -92,7 +92,7 @@ def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
 
 
 def _otherwise(views: Sequence[View]) -> Iterator[Said]:
-    """What brokers say of a partition's leader that is not what is believed; by topic, partition and broker."""
+    """Yield views of a partition's leader that differ from the accepted one, by topic, partition and broker."""
     believed = {(one.topic, one.partition): (one.leader, one.leader_epoch) for one in partitions(views)}
     said = [(one.topic, one.partition, view.asked, one) for view in views for one in view.partitions]
     for topic, partition, broker, one in sorted(said, key=lambda each: each[:3]):

@@ -1,4 +1,4 @@
-"""Deleting and making topics through the controller, and waiting until every broker has heard of it."""
+"""Deletion and creation of topics through the controller, until every broker knows the result."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from chaosk.spec.scenario import Topic
 from chaosk.spec.topic_shape import TopicShape
 
 WITHIN = 30.0
-"""Seconds that each of deleting, making and getting known may take."""
+"""Time-out in seconds of each of deletion, creation and propagation."""
 _PAUSE = 0.05
 _TIMEOUT_MS = 10_000
 
 
 def delete_topics(brokers: Brokers, ids: Mapping[str, str]) -> None:
-    """Delete topics by id (by name), so that one that somebody made anew under the same name stays.
+    """Delete topics by id (by name), so that a recreated topic of the same name stays.
 
     Returns when no broker knows them any more; raises PreflightError if the controller refuses.
     """
@@ -45,9 +45,9 @@ def delete_topics(brokers: Brokers, ids: Mapping[str, str]) -> None:
 
 
 def create_topics(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence[int]) -> None:
-    """Make topics, placed round robin over ``alive``, or as Kafka likes if that is empty.
+    """Create topics, placed round robin over ``alive``, or by Kafka if that is empty.
 
-    As long as ZooKeeper is not done with deleting one of that name, it is asked again. Raises PreflightError if the
+    The request is repeated while ZooKeeper is still deleting a topic of the same name. Raises PreflightError if the
     controller refuses.
     """
     make = {name: _creatable(name, topic, placement(topic, alive) if alive else {}) for name, topic in topics.items()}
@@ -55,7 +55,7 @@ def create_topics(brokers: Brokers, topics: Mapping[str, Topic], alive: Sequence
 
 
 def create_again(brokers: Brokers, shape: TopicShape) -> None:
-    """Make a topic of a given shape, each replica where it was; raises PreflightError if the controller refuses."""
+    """Create a topic of a given shape, with the same placement; raises PreflightError if the controller refuses."""
     topic = Topic(partitions=len(shape.replicas), config=dict(shape.config))
     _create(brokers, {shape.topic: _creatable(shape.topic, topic, dict(enumerate(shape.replicas)))})
 
@@ -72,7 +72,7 @@ def _create(brokers: Brokers, topics: Mapping[str, CreateTopicsRequest.Creatable
 
 
 def wait_until_known(brokers: Brokers, topics: Mapping[str, Topic]) -> dict[str, str]:
-    """Wait until every broker that is alive knows every partition with a leader and a full ISR; the ids by topic."""
+    """Wait until every live broker knows every partition with a leader and a full ISR; return the ids by topic."""
     seen: list[View] = []
 
     def known() -> bool:

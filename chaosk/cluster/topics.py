@@ -1,4 +1,4 @@
-"""The topics of a scenario: made before the run, empty, spread over the brokers, known to all of them."""
+"""The topics of a scenario: created before the run, empty, spread over the brokers, known to all of them."""
 
 from __future__ import annotations
 
@@ -19,24 +19,23 @@ from chaosk.spec.scenario import Topic
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What there is before anything is done."""
+    """The state before any change."""
 
     views: tuple[View, ...]
-    """Of the brokers that belong to the cluster."""
+    """Views of the brokers that belong to the cluster."""
     ids: Mapping[str, str]
-    """Topic id by name, of those of the scenario's topics that exist."""
+    """Topic ids by name, for the scenario's topics that exist."""
     partitions: Mapping[str, Sequence[PartitionView]]
     """Their partitions by name."""
 
 
 def prepare(brokers: Brokers, topics: Mapping[str, Topic]) -> tuple[str, ...]:
-    """Make a scenario's topics: empty, in the shape that is wanted, each led by its preferred leaders.
+    """Create a scenario's topics: empty, with the desired shape, each led by its preferred leaders.
 
-    A topic that chaosk made before is deleted and made anew, and what groups had committed for it is gone with it.
-    Any other topic of that name is never deleted: it is used as it is if it is empty and has the shape that is
-    wanted, and else refused. Returns a line for each topic that says what was done. Raises PreflightError, before
-    anything was touched, if a topic cannot be had, or afterwards if a leader does not serve it; ClusterError if the
-    cluster does not do as it says.
+    A topic that chaosk made earlier is deleted and recreated, and groups' commits for it are lost. Any other existing
+    topic is never deleted: it is used if it is empty and has the desired shape, and otherwise refused. Returns a line
+    for each topic with the action taken. Raises PreflightError before any change if a topic is refused, or afterwards
+    if a leader does not serve it; ClusterError if the cluster does not follow its own answers.
     """
     found = _look(brokers, topics)
     own = own_topics(brokers, found.ids)
@@ -46,7 +45,7 @@ def prepare(brokers: Brokers, topics: Mapping[str, Topic]) -> tuple[str, ...]:
     if problems:
         raise PreflightError("\n".join(problems))
     delete_topics(brokers, {name: found.ids[name] for name in sorted(own)})
-    alive = () if any(one.racks for one in found.views) else found.views[0].alive  # Kafka knows where racks are
+    alive = () if any(one.racks for one in found.views) else found.views[0].alive  # Kafka knows the racks
     create_topics(brokers, {name: topic for name, topic in topics.items() if name not in foreign}, alive)
     claim(brokers, wait_until_known(brokers, topics))
     wait_until_served(brokers, topics)
@@ -72,7 +71,7 @@ def _impossible(topics: Mapping[str, Topic], found: _Found) -> list[str]:
 
 
 def _refusal(brokers: Brokers, found: _Found, name: str, wanted: Topic) -> str | None:
-    """Why a topic that chaosk did not make cannot be used, and what to do; None if it can."""
+    """Return the reason why a topic that chaosk did not make cannot be used, with the remedy; None if it can."""
     there = found.partitions[name]
     told = differences(wanted, there, topic_config(brokers, found.views[0].asked, name))
     if told:
@@ -89,7 +88,7 @@ def _refusal(brokers: Brokers, found: _Found, name: str, wanted: Topic) -> str |
 
 
 def _may_hold_records(brokers: Brokers, there: Sequence[PartitionView]) -> bool:
-    """Whether the log of any partition does not end where it starts, or there is no leader to tell."""
+    """Return True if the log of any partition does not end at its start, or if no leader answers."""
     by_leader: dict[int, list[PartitionView]] = {}
     for one in there:
         by_leader.setdefault(one.leader, []).append(one)

@@ -1,9 +1,8 @@
-"""What each broker says of the cluster, and what to believe when they disagree.
+"""Each broker's view of the cluster, and the choice between contradicting views.
 
-A broker that is cut off from its peers goes on saying what it last knew. So facts are taken from the brokers that
-name the controller most of the others name; and a partition's leader from the answer with the newest leader epoch.
-In KRaft a broker names any broker as the controller: there those are believed that name the same brokers as alive as
-most others.
+A broker that is cut off from its peers keeps reporting its last knowledge. Facts are therefore taken from the brokers
+that name the same controller as most others, and a partition's leader from the answer with the newest leader epoch. In
+KRaft a broker names any broker as the controller, so there the majority is formed by the set of live brokers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from chaosk.spec.contracts.live import PartitionState
 
 NO_EPOCH = -1
 _Key = tuple[str, int]
-_FINE = frozenset({0, 5, 9})  # none, LEADER_NOT_AVAILABLE (says so by leader -1), REPLICA_NOT_AVAILABLE
+_FINE = frozenset({0, 5, 9})  # none, LEADER_NOT_AVAILABLE (shown by leader -1), REPLICA_NOT_AVAILABLE
 _UNKNOWN_TOPIC = 3
 
 
@@ -28,44 +27,44 @@ class PartitionView(PartitionState):
     """One partition as one broker describes it."""
 
     leader_epoch: int = NO_EPOCH
-    """Goes up with each leader; -1 if the broker does not tell."""
+    """Grows with each leader; -1 if the broker does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one broker says of the cluster."""
+    """One broker's view of the cluster."""
 
     asked: int
-    """The broker that says so."""
+    """The broker with this view."""
     controller: int | None
-    """None as well in KRaft, where no broker tells."""
+    """None in KRaft, where no broker reports it."""
     alive: tuple[int, ...]
-    """The brokers it holds to be alive, ascending."""
+    """The brokers that it considers alive, ascending."""
     racks: bool
-    """Whether any of them has a rack."""
+    """True if any of them has a rack."""
     partitions: tuple[PartitionView, ...]
-    """Of the topics it was asked about and knows; by topic and number."""
+    """Partitions of the requested topics that it knows, by topic and number."""
     topic_ids: dict[str, str]
-    """By name the id of every topic it knows, of those asked about."""
+    """Ids of the requested topics that it knows, by name."""
     advertised: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """By broker the host and port that it tells clients to come to."""
+    """The advertised host and port by broker."""
     kraft: bool = False
-    """Whether the cluster is in KRaft mode."""
+    """True if the cluster is in KRaft mode."""
 
     @property
     def side(self) -> object:
-        """What tells apart those that have lost sight of each other: whom they hold to be the controller, or alive."""
+        """Identifies the side of a split cluster: the controller, or in KRaft the live brokers."""
         return self.alive if self.kraft else self.controller
 
 
 def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
-    """Ask for some topics (none: only the brokers), or with None for all; creates nothing."""
+    """Return the request for some topics (empty: only the brokers), or with None for all; it creates nothing."""
     names = None if topics is None else [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
     return MetadataRequest(topics=names, allow_auto_topic_creation=False, version=12)
 
 
 def view(asked: int, answer: Any, *, kraft: bool = False) -> View:  # noqa: ANN401 - kafka-python makes answers at run time
-    """A broker's view from its answer to :func:`metadata_request`; raises ClusterError if it refuses to tell."""
+    """Parse a broker's answer to :func:`metadata_request`; raises ClusterError if it refuses."""
     topics = [topic for topic in answer.topics if topic.error_code != _UNKNOWN_TOPIC]
     for topic in topics:
         if topic.error_code not in _FINE:
@@ -83,10 +82,10 @@ def view(asked: int, answer: Any, *, kraft: bool = False) -> View:  # noqa: ANN4
 
 
 def current(views: Sequence[View]) -> tuple[View, ...]:
-    """The views of the brokers that belong to the cluster, the controller's own first; empty for none.
+    """Return the views of the brokers that belong to the cluster, the controller's own first; may be empty.
 
-    Those are the ones that name the controller that most name, in KRaft the same brokers as alive. Of equally many the
-    side wins that knows newer leader epochs: the other side is the one that missed something.
+    These are the ones that name the majority's controller, in KRaft the majority's live brokers. In a tie the side with
+    newer leader epochs wins, because the other side missed changes.
     """
     if not views:
         return ()
@@ -97,10 +96,10 @@ def current(views: Sequence[View]) -> tuple[View, ...]:
 
 
 def partitions(views: Sequence[View]) -> tuple[PartitionView, ...]:
-    """Every partition that the cluster knows, by topic and number.
+    """Return every partition that the cluster knows, by topic and number.
 
-    The newest leader epoch wins, whoever names it; at the same epoch what most of the cluster says, and of equally
-    many the side of the controller.
+    The newest leader epoch wins, from any broker; at the same epoch the majority's view, and in a tie the controller's
+    side.
     """
     inside = current(views)
     outside = [one for one in views if one not in inside]
@@ -112,7 +111,7 @@ def partitions(views: Sequence[View]) -> tuple[PartitionView, ...]:
 
 
 def _newest(said: Sequence[PartitionView]) -> PartitionView:
-    """Of the answers about one partition, the cluster's own first."""
+    """Choose among the answers about one partition, the cluster's own first."""
     newest = max(one.leader_epoch for one in said)
     votes = Counter(one for one in said if one.leader_epoch == newest)
     return max(votes, key=lambda one: votes[one])

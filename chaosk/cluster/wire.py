@@ -1,7 +1,7 @@
-"""Requests pinned to one broker, each within a time of its own: what librdkafka cannot do.
+"""Requests to one specific broker with a separate time-out each, which librdkafka does not support.
 
-The protocol (encoding, decoding, correlation) is kafka-python's sans-IO half; the socket is ours, so that a broker
-that hangs costs its caller ``timeout`` seconds and nobody else anything.
+The protocol (encoding, decoding, correlation) is kafka-python's sans-IO half. The socket is handled here, so that a
+hanging broker costs only its caller ``timeout`` seconds.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ from chaosk.cluster.security import CLEAR, Security
 from chaosk.core.errors import ClusterError
 
 TIMEOUT = 1.0
-"""Seconds that one exchange with one broker may take, connecting included."""
+"""Seconds for one exchange with one broker, including the connection."""
 PATIENCE = 5.0
-"""The same before a run, when nothing is broken yet: a broker that is slow to answer is not dead."""
+"""The same before a run, when a slow broker is not a dead one."""
 
 _HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
 _CHUNK = 1 << 16
 _RENEWED = 0.9
-"""Part of a login's life after which there is a new connection, with a new login."""
+"""Share of a login's lifetime after which a new connection with a new login is opened."""
 
 
-class NoAnswer(ClusterError):  # noqa: N818 - the thing that happened
-    """One broker or ZooKeeper node did not answer; the message says which and why."""
+class NoAnswer(ClusterError):  # noqa: N818 - names the event
+    """One broker or ZooKeeper node did not answer; the message names it and the reason."""
 
     def __init__(self, says: str, todo: str | None = None) -> None:
-        """``todo``: what to do, where that follows from why."""
+        """``todo``: the remedy, if the reason suggests one."""
         super().__init__(says)
         self.todo = todo
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a server answers."""
+    """The address of a server."""
 
     who: str
-    """For messages, like ``broker 2, listener CLIENT``."""
+    """Its name in messages, like ``broker 2, listener CLIENT``."""
     address: str
     port: int
     security: Security = CLEAR
-    """How a connection to it is opened."""
+    """The security of connections to it."""
 
     def __str__(self) -> str:
         return f"{self.who} ({self.address}:{self.port})"
 
 
 class Link:
-    """A connection to one broker, opened when it is needed; for one thread at a time."""
+    """A connection to one broker, opened on demand; for one thread at a time."""
 
     def __init__(self, place: Place, timeout: float = TIMEOUT, find: Callable[[str], str] = str) -> None:
-        """``timeout``: seconds that each :meth:`ask` may take unless it says otherwise.
+        """``timeout``: seconds for each :meth:`ask` by default.
 
-        ``find``: what the place's address leads to, asked for every connection; the name stays the place's, for TLS.
+        ``find``: resolves the place's address, for every connection; TLS verifies the original name.
         """
         self.place = place
         self._find = find
@@ -77,15 +77,15 @@ class Link:
 
     @property
     def connected(self) -> bool:
-        """Whether there is a connection from before; the broker may have closed it since."""
+        """True if a connection was opened; the broker may have closed it since."""
         return self._socket is not None
 
     def ask(self, *requests: ApiMessage, within: float | None = None) -> list[Any]:
-        """Send all requests at once; their answers in the same order.
+        """Send all requests at once, and return their answers in the same order.
 
-        Each request gets the newest version that the broker and we know, or its own if that is older. Raises NoAnswer
-        if they are not all here ``within`` so many seconds (by default the link's); the connection is given up then,
-        so that a late answer is never taken for another one.
+        Each request uses the newest version that both sides know, or its own if that is older. Raises NoAnswer if an
+        answer is missing ``within`` so many seconds (by default the link's). The connection is closed then, so that a
+        late answer is never taken for another one.
         """
         timeout = self._timeout if within is None else within
         deadline = time.monotonic() + timeout
@@ -109,7 +109,7 @@ class Link:
             raise NoAnswer(f"{self.place}: what answers does not speak Kafka's protocol: {error}") from error
 
     def close(self) -> None:
-        """Give up the connection; the next :meth:`ask` opens another."""
+        """Close the connection; the next :meth:`ask` opens another."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -122,7 +122,7 @@ class Link:
 
     def _connect(self, deadline: float) -> None:
         if self._until is not None and time.monotonic() > self._until:
-            self.close()  # the broker is about to, because the login has grown old
+            self.close()  # the broker is about to close it, because the login expires
         if self._socket is not None:
             return
         # a new protocol for a new connection: half-read answers of the old one must not leak into it

@@ -1,4 +1,4 @@
-"""What role a ZooKeeper node has, by its four-letter word ``srvr``: one short connection, one second at most."""
+"""The role of a ZooKeeper node, by its four-letter word ``srvr``: one short connection, at most one second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REFUSED = "is not executed because it is not in the whitelist"
 
 
 def ask_mode(node: Place, timeout: float = TIMEOUT) -> str:
-    """``leader``, ``follower``, ``observer`` or ``standalone``; raises NoAnswer with the reason if it serves nobody."""
+    """Return ``leader``, ``follower``, ``observer`` or ``standalone``; raises NoAnswer if the node does not serve."""
     deadline = time.monotonic() + timeout
     try:
         with socket.create_connection((node.address, node.port), timeout) as connection:
@@ -26,7 +26,7 @@ def ask_mode(node: Place, timeout: float = TIMEOUT) -> str:
 
 
 def parse_mode(node: Place, answer: str) -> str:
-    """The mode that an answer to ``srvr`` names; raises NoAnswer if it names none."""
+    """Parse the mode in an answer to ``srvr``; raises NoAnswer if there is none."""
     found = re.search(r"^Mode: ([a-z]+)\s*$", answer, re.MULTILINE)
     if found:
         return found[1]

@@ -1,4 +1,4 @@
-"""What the conditions made of others share: each part is asked, and one that cannot be known is neither yes nor no."""
+"""Common base of combined conditions: every part is asked, and a part without an answer is unknown."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from chaosk.spec.inventory import Inventory
 
 
 class Combined(Condition):
-    """Some conditions, all asked each time: one that counts does so from the beginning, whatever the others say."""
+    """A combination of conditions, all asked each time, so that each counting condition counts from the beginning."""
 
     settles: ClassVar[bool]
-    """What one part has to answer so that this is the answer to the whole, whatever is not known of the others."""
+    """The answer of one part that decides the whole, even if other parts are unknown."""
 
     of: Annotated[tuple[str, ...], Field(min_length=1)]
     """The conditions."""
@@ -27,11 +27,11 @@ class Combined(Condition):
         return self.of
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask each once; raises ClusterError if what is not known of some of them may decide."""
+        """Ask each once; raises ClusterError if an unknown part could decide the result."""
         return self._judge({text: parse_condition(text).ask for text in self.of}, live, inventory)
 
-    def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - each begins by itself, when it is first known
-        """Each counts from when it was first known."""
+    def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - each part starts with its first answer
+        """Each part counts from its first known answer."""
         asks = {text: counting(parse_condition(text)) for text in self.of}
         return lambda later, inventory: self._judge(asks, later, inventory)
 
@@ -47,7 +47,7 @@ class Combined(Condition):
 
 
 def _told(ask: Ask, live: Live, inventory: Inventory) -> Answer | ChaoskError:
-    """What one part answers, or why it cannot be known; raises UsageError for what makes no sense on that cluster."""
+    """Return one part's answer, or why it is unknown; raises UsageError if it makes no sense on that cluster."""
     try:
         return ask(live, inventory)
     except UsageError:

@@ -1,4 +1,4 @@
-"""What the conditions on a topic share: which of its partitions are not as they should be."""
+"""Common base of conditions on a topic: the partitions that violate the condition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def every_partition(
     fine: str,
     only: tuple[int, ...] = (),
 ) -> Answer:
-    """Whether no partition of a topic, or none of ``only``, gives a reason to complain; ``fine`` is what is seen then.
+    """Check that no partition of a topic, or none of ``only``, has a complaint; ``fine`` describes that case.
 
     Raises ClusterError if the cluster has no such topic, or the topic no such partition.
     """
@@ -35,5 +35,5 @@ def every_partition(
 
 
 def ids(brokers: tuple[int, ...]) -> str:
-    """Broker ids as they are written in messages."""
+    """Spell broker ids as in messages."""
     return ",".join(map(str, brokers)) or "none"

@@ -1,4 +1,4 @@
-"""Whether several conditions hold at the same time."""
+"""All of several conditions hold at the same time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from chaosk.cluster.conditions._combined import Combined
 
 
 class AllOf(Combined):
-    """Each of some conditions holds, asked one right after the other.
+    """Each of several conditions holds; they are asked one right after the other.
 
-    One that does not hold settles it. If none of them says no and one cannot be known, because nobody answers, neither
-    can this.
+    One that does not hold decides the result. If none is definitely false, and one is unknown because no answer came,
+    the result is unknown.
     """
 
     spelling: ClassVar[str] = "all(CONDITION, …)"

@@ -1,4 +1,4 @@
-"""Whether one of several conditions holds."""
+"""At least one of several conditions holds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from chaosk.cluster.conditions._combined import Combined
 
 
 class AnyOf(Combined):
-    """At least one of some conditions holds.
+    """At least one of several conditions holds.
 
-    One that holds settles it, whatever the others are. If none holds and one cannot be known, because nobody answers,
-    neither can this.
+    One that holds decides the result. If none holds, and one is unknown because no answer came, the result is unknown.
     """
 
     spelling: ClassVar[str] = "any(CONDITION, …)"

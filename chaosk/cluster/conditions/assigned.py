@@ -1,4 +1,4 @@
-"""Whether partitions have the replicas that they should."""
+"""Partitions have the intended replicas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class Assigned(Condition):
-    """A partition of a topic, or every one, has its replicas on just these brokers, in that order, all in sync."""
+    """A partition of a topic, or every one, has its replicas on exactly these brokers, in that order, all in sync."""
 
     spelling: ClassVar[str] = "assigned(TOPIC, PARTITION|all, BROKER, …)"
     example: ClassVar[str] = "assigned(orders, all, 0, 1, 2)"

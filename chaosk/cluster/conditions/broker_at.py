@@ -1,4 +1,4 @@
-"""Whether a broker's name leads probes to an address."""
+"""A broker's name resolves to an address for probes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chaosk.spec.inventory import Inventory
 
 
 class BrokerAt(Condition):
-    """Every name by which clients know a broker leads probes to one address, and to no other.
+    """Every name by which clients know a broker resolves for probes to one address, and to no other.
 
-    Whether the broker answers there is another question, broker_up.
+    It does not show that the broker answers there; broker_up does.
     """
 
     spelling: ClassVar[str] = "broker_at(ID, ADDRESS)"
@@ -23,10 +23,10 @@ class BrokerAt(Condition):
     id: int
     """Broker id."""
     address: Ip
-    """Of IPv4 or IPv6."""
+    """IPv4 or IPv6."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Look the names up, as probes do; an address leads to itself."""
+        """Resolve the names as probes do; an address resolves to itself."""
         if self.id not in inventory.brokers:
             raise UsageError(f"broker_at({self.id}, {self.address}): the inventory has no such broker")
         names = {at.address for at in inventory.brokers[self.id].listeners.values() if at.clients}

@@ -1,4 +1,4 @@
-"""Whether a broker is part of the cluster and answers."""
+"""A broker is part of the cluster and answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from chaosk.spec.inventory import Inventory
 
 
 class BrokerUp(Condition):
-    """A broker is alive in the eyes of the cluster, and answers a request itself.
+    """A broker is considered alive by the cluster, and answers a request itself.
 
-    Both, because a broker that was just killed stays alive to the cluster until its session ends, and one that is cut
-    off from its peers still answers. What it leads or has in sync does not matter here.
+    Both are necessary. A broker that was just killed is considered alive until its session ends, and one that is cut
+    off from its peers still answers. Its leadership and its replicas' state do not matter.
     """
 
     spelling: ClassVar[str] = "broker_up(ID)"
@@ -24,7 +24,7 @@ class BrokerUp(Condition):
     """Broker id."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask the cluster and the broker once; a cluster that does not answer has no broker up."""
+        """Ask the cluster and the broker once; if the cluster does not answer, no broker is up."""
         if self.id not in inventory.brokers:
             raise UsageError(f"broker_up({self.id}): the inventory has no such broker")
         if not live.broker_answers(self.id):

@@ -1,4 +1,4 @@
-"""Whether a consumer has read what there is."""
+"""A consumer has read up to the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class CaughtUp(Condition):
-    """A consuming probe runs and is at most so many records behind the end; without a number, none."""
+    """A consuming probe runs and is at most so many records behind the end; the default is none."""
 
     spelling: ClassVar[str] = "caught_up(PROBE[, RECORDS])"
     example: ClassVar[str] = "caught_up(reader)"
@@ -21,10 +21,10 @@ class CaughtUp(Condition):
     probe: str
     """The probe."""
     records: Annotated[int, Field(ge=0)] = 0
-    """How many records it may be behind."""
+    """The permitted number of unread records."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """Look at what the probe said last; raises ClusterError while how far it is behind is not known."""
+        """Check the probe's last report; raises ClusterError while its lag is unknown."""
         state = live.probe(self.probe)
         if not state.running:
             return Answer(holds=False, seen=f"{self.probe}: not running")

@@ -1,4 +1,4 @@
-"""Whether the controllers have a quorum."""
+"""The controllers have a quorum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ControllerQuorum(Condition):
     needs: ClassVar[Needs | None] = Needs("kraft", "write zookeeper_quorum")
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask the quorum's leader once, by way of the brokers."""
+        """Ask the quorum's leader once, through the brokers."""
         if not inventory.kraft:
             raise UsageError("controller_quorum: a cluster with ZooKeeper has no quorum of controllers")
         roles = live.controller_roles()

@@ -1,4 +1,4 @@
-"""Whether a controller takes part in the quorum."""
+"""A controller takes part in the quorum."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ControllerUp(Condition):
     """Node id."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask the quorum's leader once, by way of the brokers."""
+        """Ask the quorum's leader once, through the brokers."""
         if self.id not in inventory.voters():
             raise UsageError(f"controller_up({self.id}): the inventory has no such controller")
         role = live.controller_roles().get(self.id)

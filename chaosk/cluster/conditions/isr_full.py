@@ -1,4 +1,4 @@
-"""Whether every replica of a topic is in sync."""
+"""Every replica of a topic is in sync."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IsrFull(Condition):
 
 
 def complaint(one: PartitionState) -> str | None:
-    """Why a partition is not whole; None if it is."""
+    """Return the complaint about a partition without a leader or a full ISR; None if there is none."""
     if one.leader < 0:
         return "no leader"
     missing = set(one.replicas) - set(one.isr)

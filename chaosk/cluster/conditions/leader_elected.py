@@ -1,4 +1,4 @@
-"""Whether every partition of a topic is led by a broker that is alive."""
+"""Every partition of a topic has a live leader."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chaosk.spec.inventory import Inventory
 
 
 class LeaderElected(Condition):
-    """Every partition of a topic, or those named, has a leader that the cluster holds to be alive, and that answers.
+    """Every partition of a topic, or each named one, has a leader that the cluster considers alive and that answers.
 
-    It has to answer because the cluster goes on naming a leader that was just killed until its session ends: without
-    that, the condition would hold at once after a kill and say nothing of an election.
+    It has to answer because the cluster names a killed leader until its session ends. Without that, the condition would
+    hold right after a kill, before any election.
     """
 
     spelling: ClassVar[str] = "leader_elected(TOPIC[, PARTITION, …])"
@@ -25,10 +25,10 @@ class LeaderElected(Condition):
     topic: str
     """The topic."""
     partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    """Which of its partitions; none named means all of them."""
+    """The partitions; by default all."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
-        """Ask the cluster and each leader once; raises ClusterError if nobody answers or there is no such topic."""
+        """Ask the cluster and each leader once; raises ClusterError without an answer, or if there is no such topic."""
         alive = live.brokers()
         leaders = {one.leader for one in live.partitions(self.topic)}
         answering = {leader for leader in leaders & set(alive) if live.broker_answers(leader)}

@@ -1,4 +1,4 @@
-"""Whether a listener of a broker can be connected to from chaosk's machine."""
+"""A listener of a broker accepts connections from chaosk's machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
 
 _WITHIN = 1.0
-"""Seconds for a connection: a first packet that is lost is sent again after one."""
+"""Seconds for a connection: a lost first packet is sent again after one."""
 
 
 class ListenerUp(Condition):
-    """A connection from the machine of the probes to one listener of a broker comes about, as a client's would.
+    """A connection from the probes' machine to one listener of a broker is established, as a client's would be.
 
-    Not even a request is sent: a broker that is frozen, or that nobody else knows any more, is connected to as well.
+    No request is sent: a broker that is paused, or that no other broker knows, accepts connections as well.
     """
 
     spelling: ClassVar[str] = "listener_up(ID, LISTENER)"
@@ -30,7 +30,7 @@ class ListenerUp(Condition):
     """Its name in the inventory."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Try once; raises ClusterError where the name of the listener's host leads nowhere."""
+        """Try once; raises ClusterError if the name of the listener's host does not resolve."""
         broker = inventory.brokers.get(self.id)
         at = broker.listeners.get(self.listener) if broker is not None else None
         if at is None:

@@ -1,4 +1,4 @@
-"""Whether the names of brokers can be looked up."""
+"""The names of brokers can be resolved."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from chaosk.spec.inventory import Inventory
 
 
 class NamesKnown(Condition):
-    """Every name by which clients know a broker can be looked up by the probes; where they go by address, it is so."""
+    """Every name by which clients know a broker can be resolved by the probes; always true with addresses."""
 
     spelling: ClassVar[str] = "names_known"
     example: ClassVar[str] = "names_known"
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Look all of them up, as probes do."""
+        """Resolve all of them as probes do."""
         unknown = live.unknown_names()
         return Answer(holds=not unknown, seen=seen(unknown, inventory))
 
 
 def seen(unknown: tuple[str, ...], inventory: Inventory) -> str:
-    """What was seen, in words."""
+    """Describe the result in words."""
     every = inventory.names()
     return f"{len(every) - len(unknown)} of {len(every)} names known" + (
         f", not {', '.join(unknown)}" if unknown else ""

@@ -1,4 +1,4 @@
-"""Whether no name of a broker can be looked up."""
+"""No name of a broker can be resolved."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from chaosk.spec.inventory import Inventory
 
 
 class NamesUnknown(Condition):
-    """Clients know brokers by name, and none of the names can be looked up by the probes within a second."""
+    """Clients know brokers by name, and probes can resolve none of the names within a second."""
 
     spelling: ClassVar[str] = "names_unknown"
     example: ClassVar[str] = "names_unknown"
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Look all of them up, as probes do."""
+        """Resolve all of them as probes do."""
         unknown = live.unknown_names()
         return Answer(holds=bool(unknown) and set(unknown) == set(inventory.names()), seen=seen(unknown, inventory))

@@ -1,4 +1,4 @@
-"""Whether a condition does not hold."""  # noqa: N999 - the file has the name of the condition
+"""A condition does not hold."""  # noqa: N999 - the file has the name of the condition
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from chaosk.spec.inventory import Inventory
 
 
 class Not(Condition):
-    """A condition was asked and does not hold: where nobody answers that is not known, so neither does this hold.
+    """A condition was asked and does not hold; without an answer it is unknown, and so is the result.
 
-    Some conditions are about who answers: a broker that does not is not up, and ``not(broker_up(2))`` holds.
+    For some conditions no answer is an answer: a broker that does not answer is not up, and ``not(broker_up(2))``
+    holds.
     """
 
     spelling: ClassVar[str] = "not(CONDITION)"
@@ -23,15 +24,15 @@ class Not(Condition):
     """The condition."""
 
     def nested(self) -> tuple[str, ...]:
-        """The one."""
+        """The condition."""
         return (self.of,)
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
-        """Ask it once; raises what it raises."""
+        """Ask it once; raises the same errors."""
         return _opposite(parse_condition(self.of).ask(live, inventory))
 
-    def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - it begins when it is first known
-        """It counts from when it was first known."""
+    def from_now(self, live: Live) -> Ask:  # noqa: ARG002 - it starts with its first answer
+        """It counts from its first known answer."""
         ask = counting(parse_condition(self.of))
         return lambda later, inventory: _opposite(ask(later, inventory))
 

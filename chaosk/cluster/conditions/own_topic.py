@@ -1,4 +1,4 @@
-"""Whether a topic is one that chaosk made."""
+"""A topic was made by chaosk."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chaosk.spec.inventory import Inventory
 
 
 class OwnTopic(Condition):
-    """The topic that has this name now is the one that chaosk made, or took over empty, before the run.
+    """The current topic of this name is the one that chaosk made, or took over empty, before the run.
 
-    Not one that somebody has deleted and made again since.
+    A topic that was deleted and recreated by others since is not.
     """
 
     spelling: ClassVar[str] = "own_topic(TOPIC)"

@@ -1,4 +1,4 @@
-"""Whether a topic has so many partitions."""
+"""A topic has a given number of partitions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PartitionCount(Condition):
     topic: str
     """The topic."""
     count: Annotated[int, Field(ge=1)]
-    """How many."""
+    """The number of partitions."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
         """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""

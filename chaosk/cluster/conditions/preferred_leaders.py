@@ -1,4 +1,4 @@
-"""Whether every partition of a topic is led by its preferred leader."""
+"""Every partition of a topic is led by its preferred leader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class PreferredLeaders(Condition):
-    """Every partition of a topic, or those named, is led by its preferred leader, the first of its replicas."""
+    """Every partition of a topic, or each named one, is led by its preferred leader, the first of its replicas."""
 
     spelling: ClassVar[str] = "preferred_leaders(TOPIC[, PARTITION, …])"
     example: ClassVar[str] = "preferred_leaders(orders)"
@@ -21,7 +21,7 @@ class PreferredLeaders(Condition):
     topic: str
     """The topic."""
     partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    """Which of its partitions; none named means all of them."""
+    """The partitions; by default all."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
         """Ask the cluster once; raises ClusterError if it does not answer or has no such topic."""

@@ -1,4 +1,4 @@
-"""Whether a probe's process has ended."""
+"""A probe's process has ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class ProbeEnded(Condition):
-    """A probe's process has ended, by itself or not."""
+    """A probe's process has ended, for any reason."""
 
     spelling: ClassVar[str] = "probe_ended(PROBE)"
     example: ClassVar[str] = "probe_ended(writer)"
@@ -19,6 +19,6 @@ class ProbeEnded(Condition):
     """The probe's name in the scenario."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """What the probe said last; raises ChaoskError if there is no such probe."""
+        """Check the probe's last report; raises ChaoskError if there is no such probe."""
         state = live.probe(self.probe)
         return Answer(holds=state.begun and not state.running, seen=f"probe {self.probe} {state.process()}")

@@ -1,4 +1,4 @@
-"""Whether a probe's process is frozen."""
+"""A probe's process is paused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class ProbeFrozen(Condition):
-    """A probe's process is there and was stopped by a signal (SIGSTOP): it does nothing until it is let go on."""
+    """A probe's process exists and was stopped by a signal (SIGSTOP): it does nothing until it is resumed."""
 
     spelling: ClassVar[str] = "probe_frozen(PROBE)"
     example: ClassVar[str] = "probe_frozen(writer)"
@@ -19,6 +19,6 @@ class ProbeFrozen(Condition):
     """The probe's name in the scenario."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """How its process is now; raises ChaoskError if there is no such probe."""
+        """Check its process now; raises ChaoskError if there is no such probe."""
         state = live.probe(self.probe)
         return Answer(holds=state.running and state.frozen, seen=f"probe {self.probe} {state.process()}")

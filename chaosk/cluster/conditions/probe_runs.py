@@ -1,4 +1,4 @@
-"""Whether a probe's process works."""
+"""A probe's process works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.spec.inventory import Inventory
 
 
 class ProbeRuns(Condition):
-    """A probe's process is there, and not frozen."""
+    """A probe's process exists, and is not paused."""
 
     spelling: ClassVar[str] = "probe_runs(PROBE)"
     example: ClassVar[str] = "probe_runs(writer)"
@@ -19,6 +19,6 @@ class ProbeRuns(Condition):
     """The probe's name in the scenario."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """What the probe said last; raises ChaoskError if there is no such probe."""
+        """Check the probe's last report; raises ChaoskError if there is no such probe."""
         state = live.probe(self.probe)
         return Answer(holds=state.running and not state.frozen, seen=f"probe {self.probe} {state.process()}")

@@ -1,4 +1,4 @@
-"""Whether a probe has got on."""
+"""A probe has made progress."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Progress(Condition):
     probe: str
     """The probe."""
     count: Annotated[int, Field(ge=1)]
-    """How many: records acknowledged (produce), delivered (consume), committed (transform), or checks, or calls."""
+    """Number of records acknowledged (produce), delivered (consume), committed (transform), or of checks or calls."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the probe alone knows
-        """Since the probe's process began."""
+        """Count since the probe's process started."""
         return self._since(0, live)
 
     def from_now(self, live: Live) -> Ask:
-        """Since now; a process that is started anew counts from nothing."""
+        """Count from now on; for a restarted process, count from its start."""
         base = live.probe(self.probe).ok
         return lambda later, _: self._since(base, later)
 

@@ -1,4 +1,4 @@
-"""Whether a reassignment is under way."""
+"""A reassignment is in progress."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chaosk.spec.inventory import Inventory
 
 
 class Reassigning(Condition):
-    """Some partition of a topic, or each of those named, is being moved to other replicas.
+    """Some partition of a topic, or each named one, is being moved to other replicas.
 
-    That is over once the new replicas are in sync and the others are gone, or when it is cancelled.
+    It ends when the new replicas are in sync and the others are gone, or when it is cancelled.
     """
 
     spelling: ClassVar[str] = "reassigning(TOPIC[, PARTITION, …])"
@@ -24,7 +24,7 @@ class Reassigning(Condition):
     topic: str
     """The topic."""
     partitions: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    """Which of its partitions; none named means any of them."""
+    """The partitions; by default any of them."""
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:  # noqa: ARG002 - the cluster alone knows
         """Ask the controller once; raises ClusterError if it does not answer or the cluster has no such topic."""

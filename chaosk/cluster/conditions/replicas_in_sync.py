@@ -1,4 +1,4 @@
-"""Whether all replicas of a broker are in sync."""
+"""All replicas of a broker are in sync."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chaosk.spec.inventory import Inventory
 
 
 class ReplicasInSync(Condition):
-    """A broker is in the ISR of every partition that it has a replica of, of whichever topic: it has what it should.
+    """A broker is in the ISR of every partition of which it has a replica, in any topic.
 
-    That says nothing about whether it has any replica at all.
+    It also holds for a broker without any replica.
     """
 
     spelling: ClassVar[str] = "replicas_in_sync(BROKER)"

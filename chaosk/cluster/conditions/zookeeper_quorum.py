@@ -1,4 +1,4 @@
-"""Whether ZooKeeper has a quorum."""
+"""ZooKeeper has a quorum."""
 
 from __future__ import annotations
 

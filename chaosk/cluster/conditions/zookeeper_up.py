@@ -1,4 +1,4 @@
-"""Whether a ZooKeeper node serves."""
+"""A ZooKeeper node serves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosk.spec.quorum import Needs
 
 
 class ZooKeeperUp(Condition):
-    """A ZooKeeper node serves: it names its mode, which it only does as a member of a quorum or alone."""
+    """A ZooKeeper node serves: it reports its mode, which only a member of a quorum or a standalone node does."""
 
     spelling: ClassVar[str] = "zookeeper_up(ID)"
     example: ClassVar[str] = "zookeeper_up(1)"

@@ -1,1 +1,1 @@
-"""Conditions under which a run stops at once and everything is undone: the contract, and one file each."""
+"""Conditions that stop a run at once and undo everything, one file each."""

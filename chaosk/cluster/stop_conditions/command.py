@@ -16,13 +16,13 @@ from chaosk.core.units import Duration
 from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 _SAID = 200
-"""Bytes of what it said last that are shown."""
+"""Bytes shown of the end of its output."""
 
 
 class FailingCommand(StopCondition):
-    """Stop when a command does not end with status 0 in time; it runs on chaosk's machine, and no shell reads it.
+    """Stop when a command does not end with status 0 in time; it runs on chaosk's machine, without a shell.
 
-    A command that cannot be started stops the run as well: a watch that is not kept is no watch.
+    A command that cannot be started stops the run as well, because the run would be unguarded.
     """
 
     example: ClassVar[str] = """\
@@ -33,17 +33,17 @@ stop_conditions:
     argv: Annotated[tuple[Annotated[str, StringConstraints(min_length=1)], ...], Field(min_length=1, strict=False)]
     """The program and its arguments."""
     every: Annotated[Duration, Field(ge=0.1, le=600.0)] = 5.0
-    """How long to wait between its end and its next start."""
+    """Pause between its end and its next start."""
     timeout: Annotated[Duration, Field(ge=0.1, le=60.0)] = 5.0
-    """How long it may take; it is killed then, with all that it has started."""
+    """Time-out; at its expiry the command is killed with all its children."""
 
     def pause(self) -> float:
-        """As it is set."""
+        """The configured pause."""
         return self.every
 
     def look(self, sight: Sight) -> Seen | None:  # noqa: ARG002 - it looks at nothing of chaosk's
         """Run it once."""
-        with tempfile.TemporaryFile() as said:  # a file: a pipe would be kept open by what it leaves behind
+        with tempfile.TemporaryFile() as said:  # a file: leftover children would keep a pipe open
             try:
                 process = subprocess.Popen(
                     self.argv, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
@@ -67,7 +67,7 @@ stop_conditions:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill it with its whole session, whatever is left of that."""
+    """Kill it with its whole session."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -11,9 +11,9 @@ from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 
 class HostUnreachable(StopCondition):
-    """Stop when a host does not answer over SSH, though no fault of the scenario has the whole host in its hands.
+    """Stop when a host does not answer over SSH, unless a fault of the scenario affects the whole host.
 
-    Killed processes and network cuts leave SSH open, so a host that does not answer suffers from something else.
+    Killed processes and network cuts leave SSH open, so a host that does not answer has another problem.
     """
 
     example: ClassVar[str] = """\
@@ -22,14 +22,14 @@ stop_conditions:
 """
 
     within: Annotated[Duration, Field(ge=1.0, le=60.0)] = 5.0
-    """How long an answer may take."""
+    """Time-out of an answer."""
 
     def pause(self) -> float:
-        """Once a second."""
+        """One second."""
         return 1.0
 
     def look(self, sight: Sight) -> Seen | None:
-        """Ask all of them at the same time."""
+        """Ask all hosts in parallel."""
         at, silent = sight.unreachable(self.within)
         if not silent:
             return None

@@ -13,9 +13,9 @@ _SHOWN = 3
 
 
 class OfflinePartition(StopCondition):
-    """Stop when a partition of a topic that is not the scenario's stays without a leader: nobody writes or reads it.
+    """Stop when a partition of somebody else's topic stays without a leader, so that no client can use it.
 
-    Kafka's own topics count, those that chaosk made for other scenarios do not.
+    Kafka's own topics count; topics that chaosk made for other scenarios do not.
     """
 
     watches_all: ClassVar[bool] = True
@@ -25,10 +25,10 @@ stop_conditions:
 """
 
     lasting: Annotated[Duration, Field(ge=0.0, le=60.0)] = 2.0
-    """For how long: whenever a broker goes, its partitions have no leader until the others have elected one."""
+    """Minimum duration: partitions of a failing broker have no leader until the election."""
 
     def look(self, sight: Sight) -> Seen | None:
-        """What the watcher saw last."""
+        """Check the watcher's last sample."""
         found = sight.strained()
         offline = [one.name for one in found[1] if one.leader < 0 and one.offline >= self.lasting] if found else []
         if found is None or not offline:

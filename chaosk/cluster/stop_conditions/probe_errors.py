@@ -1,4 +1,4 @@
-"""Stop when too many of a probe's operations go wrong."""
+"""Stop when too many of a probe's operations fail."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chaosk.spec.fields import Name
 
 
 class ProbeErrors(StopCondition):
-    """Stop when more than a share of what probes did in the last seconds failed, or has an unknown fate.
+    """Stop when more than a share of the probes' recent operations failed, or has an unknown outcome.
 
-    It holds once it was so for a whole window. A probe that waits for answers has neither failed nor succeeded yet.
+    It needs a whole window of observations. An operation without an answer has neither failed nor succeeded yet.
     """
 
     example: ClassVar[str] = """\
@@ -23,16 +23,16 @@ stop_conditions:
 """
 
     above: Annotated[float, Field(ge=0.0, lt=1.0)]
-    """The share that is still all right, from 0 to less than 1."""
+    """The permitted share, from 0 to less than 1."""
     window: Annotated[Duration, Field(ge=0.5, le=60.0)] = 5.0
-    """Over how long."""
+    """The observed period."""
     probe: Name | None = None
-    """Which probe; without it each of them by itself."""
+    """The probe; by default each of them separately."""
     least: Annotated[int, Field(ge=1)] = 10
-    """Operations in the window below which nothing is concluded."""
+    """Minimum number of operations in the window."""
 
     def look(self, sight: Sight) -> Seen | None:
-        """The probes' own counts."""
+        """Check the probes' own counts."""
         found = sight.changes(self.window)
         for one in found[1] if found else ():
             if found is not None and self.probe in (None, one.probe) and self._breached(one):

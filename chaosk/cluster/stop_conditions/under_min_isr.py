@@ -12,9 +12,9 @@ _SHOWN = 3
 
 
 class UnderMinIsr(StopCondition):
-    """Stop when a partition of a topic that is not the scenario's has too few replicas in sync.
+    """Stop when a partition of somebody else's topic has too few replicas in sync.
 
-    Kafka's own topics count, those that chaosk made for other scenarios do not. A topic never needs more replicas than
+    Kafka's own topics count; topics that chaosk made for other scenarios do not. A topic never needs more replicas than
     it has.
     """
 
@@ -25,10 +25,10 @@ stop_conditions:
 """
 
     least: Annotated[int, Field(ge=1)] | None = None
-    """How many have to be in sync; without it each topic's own ``min.insync.replicas``."""
+    """Required number of in-sync replicas; by default each topic's own ``min.insync.replicas``."""
 
     def look(self, sight: Sight) -> Seen | None:
-        """What the watcher saw last."""
+        """Check the watcher's last sample."""
         found = sight.strained()
         short = [self._told(one) for one in found[1] if one.in_sync < self._needed(one)] if found else []
         if found is None or not short:

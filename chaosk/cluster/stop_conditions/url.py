@@ -1,4 +1,4 @@
-"""Stop when a URL does not answer as it should."""
+"""Stop when a URL does not answer with success."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
 
 
 class FailingUrl(StopCondition):
-    """Stop when a URL is not answered with a status from 200 to 299 in time, like a health page or an alert's state.
+    """Stop when a URL does not answer with a status from 200 to 299 in time, like a health page or an alert's state.
 
-    It is asked with GET, and from where the probes are: inside the inventory's network namespace, if it has one.
+    The request is a GET from the probes' location: inside the inventory's network namespace, if it has one.
     """
 
     example: ClassVar[str] = """\
@@ -29,16 +29,16 @@ stop_conditions:
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^/?#\s@]+([/?#]\S*)?$", max_length=2000)]
     """http or https, without a user or a password in it."""
     every: Annotated[Duration, Field(ge=0.1, le=600.0)] = 5.0
-    """How long to wait between an answer and the next question."""
+    """Pause between an answer and the next request."""
     timeout: Annotated[Duration, Field(ge=0.1, le=60.0)] = 5.0
-    """How long the answer may take."""
+    """Time-out of the answer."""
 
     def pause(self) -> float:
-        """As it is set."""
+        """The configured pause."""
         return self.every
 
     def look(self, sight: Sight) -> Seen | None:  # noqa: ARG002 - it looks at nothing of chaosk's
-        """Ask once. In a thread of its own: the timeout of a socket does not bound an answer that comes in drops."""
+        """Ask once, in a separate thread: a socket's time-out does not limit an answer that arrives in small pieces."""
         problems: list[str | None] = []
         asking = threading.Thread(target=lambda: problems.append(self._ask()), daemon=True)
         asking.start()
@@ -59,7 +59,7 @@ stop_conditions:
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Opens http and https only, wherever it is redirected to, and goes through no proxy."""
+    """Return an opener for http and https only, also after redirects, without a proxy."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.HTTPHandler(), urllib.request.HTTPSHandler(), urllib.request.HTTPRedirectHandler(),

@@ -1,1 +1,1 @@
-"""Symbolic targets, one file a kind: ``leader(orders, 0)``, ``controller``, ``zookeeper follower``, ``random(1)``."""
+"""Symbolic targets, one file each: ``leader(orders, 0)``, ``controller``, ``zookeeper follower``, ``random(1)``."""

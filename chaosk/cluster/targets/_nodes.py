@@ -1,4 +1,4 @@
-"""What the kinds of target share: ids of the inventory and the cluster as nodes."""
+"""Common helpers of targets: ids of the inventory and the cluster as nodes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Number = Annotated[int, Field(ge=0)]
 
 
 def named_broker(inventory: Inventory, broker: int) -> Node:
-    """The node of a broker id that a user wrote; raises UsageError if the inventory has no such broker."""
+    """Return the node of a broker id in a scenario; raises UsageError if the inventory has no such broker."""
     if broker not in inventory.brokers:
         raise UsageError(f"broker {broker}: the inventory has no such broker; {_ids(inventory.brokers)}")
     return _broker(inventory, broker)
 
 
 def broker_nodes(inventory: Inventory, brokers: Iterable[int]) -> tuple[Node, ...]:
-    """The nodes of broker ids that the cluster named, in their order.
+    """Return the nodes of broker ids that the cluster named, in their order.
 
-    Raises ClusterError if the inventory lacks one of them: then it does not describe this cluster.
+    Raises ClusterError if one is not in the inventory, which then does not describe this cluster.
     """
     ids = tuple(brokers)
     for broker in ids:
@@ -37,14 +37,14 @@ def broker_nodes(inventory: Inventory, brokers: Iterable[int]) -> tuple[Node, ..
 
 
 def zookeeper_node(inventory: Inventory, node: int) -> Node:
-    """The node of a ZooKeeper id; raises UsageError if the inventory has no such node."""
+    """Return the node of a ZooKeeper id; raises UsageError if the inventory has no such node."""
     if node not in inventory.zookeepers:
         raise UsageError(f"zookeeper {node}: the inventory has no such node; {_ids(inventory.zookeepers)}")
     return Node(kind="zookeeper", id=str(node), host=inventory.zookeepers[node].host)
 
 
 def controller_node(inventory: Inventory, number: int) -> Node:
-    """The node of a KRaft controller's id; raises UsageError if the inventory has no such controller."""
+    """Return the node of a KRaft controller's id; raises UsageError if the inventory has no such controller."""
     for node in voters(inventory):
         if node.id == str(number):
             return node
@@ -52,14 +52,14 @@ def controller_node(inventory: Inventory, number: int) -> Node:
 
 
 def host_node(inventory: Inventory, host: str) -> Node:
-    """The node of a host's name; raises UsageError if the inventory has no such host."""
+    """Return the node of a host's name; raises UsageError if the inventory has no such host."""
     if host not in inventory.hosts:
         raise UsageError(f"host {host}: the inventory has no such host; {instead(host, inventory.hosts)}")
     return Node(kind="host", id=host, host=host)
 
 
 def partition(scene: Scene, topic: str, number: int) -> PartitionState:
-    """One partition as it is now; raises ClusterError if the topic does not have it."""
+    """Return the current state of one partition; raises ClusterError if the topic does not have it."""
     for one in scene.live.partitions(topic):
         if one.partition == number:
             return one

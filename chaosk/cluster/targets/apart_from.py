@@ -1,4 +1,4 @@
-"""The brokers that have nothing to do with some others."""
+"""The brokers on other hosts than some nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from chaosk.spec.expression import parse_target
 
 
 class ApartFrom(Target):
-    """Every broker alive, by id, on a host that has none of the nodes named: for roles that are to be kept apart.
+    """Every live broker, by id, on a host without any of the named nodes: to separate roles.
 
-    A role that nobody has at the moment is in nobody's way.
+    A target that currently names no node excludes no host.
     """
 
     spelling: ClassVar[str] = "apart_from(TARGET, …)"
@@ -25,11 +25,11 @@ class ApartFrom(Target):
     """Targets."""
 
     def nested(self) -> tuple[str, ...]:
-        """All of them."""
+        """The targets."""
         return self.of
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those brokers, ascending; empty if there are none."""
+        """Return those brokers, ascending; may be empty."""
         taken = {node.host for text in self.of for node in parse_target(text).resolve(scene)}
         alive = set(scene.live.brokers()) & set(scene.inventory.brokers)
         return tuple(node for node in broker_nodes(scene.inventory, sorted(alive)) if node.host not in taken)

@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class OneBroker(Target):
-    """The broker of that id, whatever its state."""
+    """The broker of that id, in any state."""
 
     spelling: ClassVar[str] = "broker ID"
     example: ClassVar[str] = "broker 2"
@@ -20,5 +20,5 @@ class OneBroker(Target):
     """Broker id."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That one broker; raises UsageError if the inventory has none of that id."""
+        """Return that broker; raises UsageError if the inventory does not have it."""
         return (named_broker(scene.inventory, self.id),)

@@ -17,5 +17,5 @@ class AllBrokers(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """All of them, ascending."""
+        """Return all of them, ascending."""
         return broker_nodes(scene.inventory, sorted(scene.inventory.brokers))

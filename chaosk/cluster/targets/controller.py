@@ -12,9 +12,9 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
 
 
 class Controller(Target):
-    """The cluster's controller now: the broker that ZooKeeper's election made it, or the leader of the KRaft quorum.
+    """The current controller of the cluster: the broker elected through ZooKeeper, or the leader of the KRaft quorum.
 
-    In KRaft also a controller by its id, ``follower`` (the lowest id of those that follow) or ``followers`` (all).
+    In KRaft also a controller by its id, ``follower`` (the follower with the lowest id) or ``followers`` (all).
     """
 
     spelling: ClassVar[str] = "controller [ID|leader|follower|followers]"
@@ -25,9 +25,9 @@ class Controller(Target):
     """Its id, ``leader``, ``follower`` or ``followers``."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those nodes, ascending; empty if none has that role now.
+        """Return those nodes, ascending; empty if none has that role now.
 
-        Raises UsageError for an id that is not there, and with ZooKeeper for all but the controller itself.
+        Raises UsageError for an unknown id, and with ZooKeeper for any other value than ``leader``.
         """
         inventory = scene.inventory
         if self.node != "leader" and not inventory.kraft:
@@ -45,7 +45,7 @@ class Controller(Target):
 
 
 def _known(scene: Scene, number: int) -> tuple[Node, ...]:
-    """The node that the cluster named; raises ClusterError if the inventory lacks it."""
+    """Return the node that the cluster named; raises ClusterError if it is not in the inventory."""
     if not scene.inventory.kraft:
         return broker_nodes(scene.inventory, (number,))
     found = tuple(node for node in voters(scene.inventory) if node.id == str(number))

@@ -9,7 +9,7 @@ from chaosk.spec.quorum import Needs
 
 
 class AllControllers(Target):
-    """Every controller of the KRaft quorum, whether it takes part or not: brokers that are one as well come first."""
+    """Every controller of the KRaft quorum, active or not, combined nodes first."""
 
     spelling: ClassVar[str] = "controllers"
     example: ClassVar[str] = "controllers"
@@ -18,5 +18,5 @@ class AllControllers(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """All of them; empty for a cluster with ZooKeeper."""
+        """Return all of them; empty for a cluster with ZooKeeper."""
         return voters(scene.inventory)

@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Coordinator(Target):
-    """The broker that coordinates a consumer group now."""
+    """The current coordinator of a consumer group."""
 
     spelling: ClassVar[str] = "coordinator(GROUP)"
     example: ClassVar[str] = "coordinator(readers)"
@@ -19,6 +19,6 @@ class Coordinator(Target):
     """The consumer group."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That broker; empty while the group has no coordinator."""
+        """Return that broker; empty while the group has no coordinator."""
         named = scene.live.coordinator(self.group)
         return () if named is None else broker_nodes(scene.inventory, (named,))

@@ -1,4 +1,4 @@
-"""Everything that is not in the other group of a cut."""
+"""Everything outside of the other group of a cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class EveryoneElse(Target):
-    """Every address but those of the other group: hosts, clients, whoever else there is."""
+    """Every address outside of the other group: hosts, clients, and all others."""
 
     spelling: ClassVar[str] = "everyone else"
     example: ClassVar[str] = "everyone else"
@@ -16,5 +16,5 @@ class EveryoneElse(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene
-        """One node that stands for them; the step that cuts knows the other group."""
+        """Return one node for all of them; the cut's step knows the other group."""
         return (Node(kind="everyone_else", id=""),)

@@ -9,10 +9,10 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Follower(Target):
-    """The follower of a partition that is next in line to lead it.
+    """The follower of a partition that is next in line for leadership.
 
-    That is the first in-sync replica, in the order of the assignment, that does not lead; where no follower is in
-    sync, the first that does not lead.
+    This is the first in-sync replica, in the order of the assignment, that is not the leader; if no follower is in
+    sync, the first replica that is not the leader.
     """
 
     spelling: ClassVar[str] = "follower(TOPIC, PARTITION)"
@@ -25,7 +25,7 @@ class Follower(Target):
     """The partition."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That broker; empty if the partition has one replica."""
+        """Return that broker; empty if the partition has one replica."""
         state = partition(scene, self.topic, self.partition)
         waiting = [broker for broker in state.replicas if broker != state.leader]
         return broker_nodes(scene.inventory, sorted(waiting, key=lambda broker: broker not in state.isr)[:1])

@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Followers(Target):
-    """The brokers that hold a replica of a partition and do not lead it now, in the order of its assignment."""
+    """The brokers with a replica of a partition, without its current leader, in the order of its assignment."""
 
     spelling: ClassVar[str] = "followers(TOPIC, PARTITION)"
     example: ClassVar[str] = "followers(orders, 0)"
@@ -21,6 +21,6 @@ class Followers(Target):
     """The partition."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those brokers, in sync or not; empty if the partition has one replica."""
+        """Return those brokers, in sync or not; empty if the partition has one replica."""
         state = partition(scene, self.topic, self.partition)
         return broker_nodes(scene.inventory, (broker for broker in state.replicas if broker != state.leader))

@@ -1,4 +1,4 @@
-"""A host by name, or the hosts that other targets run on."""
+"""A host by name, or the hosts of other targets."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from chaosk.spec.expression import parse_target, targets
 
 
 class OneHost(Target):
-    """A host by its name in the inventory, or every host on which a node of another target runs.
+    """A host by its name in the inventory, or every host with a node of another target.
 
-    Where a host is named like a kind of target (``controller``), the target is meant.
+    If a host has the name of a kind of target (``controller``), the target takes precedence.
     """
 
     spelling: ClassVar[str] = "host NAME, or host(TARGET)"
@@ -28,7 +28,7 @@ class OneHost(Target):
         return () if named else (self.of,)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That host, or the hosts of the nodes in their order, each once; empty if none of them runs on a host."""
+        """Return that host, or the hosts of the nodes in their order, each once; empty if none of them has a host."""
         if not self.nested():
             return (host_node(scene.inventory, self.of),)
         nodes = parse_target(self.of).resolve(scene)

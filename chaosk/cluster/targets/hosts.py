@@ -17,5 +17,5 @@ class AllHosts(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """All of them."""
+        """Return all of them."""
         return tuple(host_node(scene.inventory, host) for host in scene.inventory.hosts)

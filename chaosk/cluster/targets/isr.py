@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class InSyncReplicas(Target):
-    """The brokers in a partition's ISR now, its leader among them, by id."""
+    """The brokers in a partition's current ISR, including its leader, by id."""
 
     spelling: ClassVar[str] = "isr(TOPIC, PARTITION)"
     example: ClassVar[str] = "isr(orders, 0)"
@@ -21,5 +21,5 @@ class InSyncReplicas(Target):
     """The partition."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those brokers, ascending."""
+        """Return those brokers, ascending."""
         return broker_nodes(scene.inventory, sorted(partition(scene, self.topic, self.partition).isr))

@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Leader(Target):
-    """The broker that leads a partition now."""
+    """The current leader of a partition."""
 
     spelling: ClassVar[str] = "leader(TOPIC, PARTITION)"
     example: ClassVar[str] = "leader(orders, 0)"
@@ -21,6 +21,6 @@ class Leader(Target):
     """The partition."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That broker; empty while the partition has no leader."""
+        """Return that broker; empty while the partition has no leader."""
         leader = partition(scene, self.topic, self.partition).leader
         return () if leader < 0 else broker_nodes(scene.inventory, (leader,))

@@ -1,4 +1,4 @@
-"""A listener of brokers: one of the places they answer at."""
+"""Listeners of brokers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BrokerListener(Target):
         return (self.of,)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That listener of each of the brokers that has it, in their order.
+        """Return that listener of each of the brokers that has it, in their order.
 
         Raises UsageError if no broker of the inventory has such a listener, or if the target names no brokers.
         """

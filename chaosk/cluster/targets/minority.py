@@ -1,4 +1,4 @@
-"""The largest minority of a set, drawn by lot."""
+"""The largest minority of a set, drawn at random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosk.spec.expression import parse_target
 
 
 class Minority(Target):
-    """As many nodes of a set as can be without while most are left (1 of 3, 2 of 5), drawn by lot like ``random``."""
+    """The largest minority of a set (1 of 3, 2 of 5), drawn at random like ``random``."""
 
     spelling: ClassVar[str] = "minority[(TARGET)]"
     example: ClassVar[str] = "minority(zookeepers)"
@@ -22,7 +22,7 @@ class Minority(Target):
         return (self.of,)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """The nodes drawn, in the order of the set; empty if the set has two nodes or fewer."""
+        """Return the drawn nodes, in the order of the set; empty if the set has two nodes or fewer."""
         nodes = parse_target(self.of).resolve(scene)
         drawn = scene.chance.sample(range(len(nodes)), max(0, (len(nodes) - 1) // 2))
         return tuple(nodes[place] for place in sorted(drawn))

@@ -8,7 +8,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class OneProbe(Target):
-    """A probe of the scenario; for a cut it stands for the machine that chaosk runs on, as the hosts see it."""
+    """A probe of the scenario; for a cut it stands for the machine that runs chaosk, as the hosts see it."""
 
     spelling: ClassVar[str] = "probe NAME"
     example: ClassVar[str] = "probe writer"
@@ -19,5 +19,5 @@ class OneProbe(Target):
     """The probe's name in the scenario."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene
-        """That one probe."""
+        """Return that probe."""
         return (Node(kind="probe", id=self.probe),)

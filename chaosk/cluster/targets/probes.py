@@ -8,7 +8,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class AllProbes(Target):
-    """Every probe: one node, because they all share the machine that chaosk runs on; its id is ``*``."""
+    """Every probe: one node with the id ``*``, because all share the machine that runs chaosk."""
 
     spelling: ClassVar[str] = "probes"
     example: ClassVar[str] = "probes"
@@ -16,5 +16,5 @@ class AllProbes(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:  # noqa: ARG002 - the same in every scene
-        """One node that stands for all of them."""
+        """Return one node for all of them."""
         return (Node(kind="probe", id="*"),)

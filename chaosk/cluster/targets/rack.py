@@ -10,7 +10,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Rack(Target):
-    """The brokers of a rack, dead or alive, by id: those whose `rack` in the inventory says so."""
+    """The brokers of a rack, dead or alive, by id, according to `rack` in the inventory."""
 
     spelling: ClassVar[str] = "rack(NAME)"
     example: ClassVar[str] = "rack(a)"
@@ -21,7 +21,7 @@ class Rack(Target):
     """The rack's name, as in ``broker.rack``."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Its brokers, ascending; raises UsageError for a rack that no broker is in."""
+        """Return its brokers, ascending; raises UsageError for a rack without brokers."""
         brokers = scene.inventory.brokers
         found = [number for number, one in sorted(brokers.items()) if one.rack == self.name]
         if not found:

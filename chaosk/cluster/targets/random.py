@@ -1,4 +1,4 @@
-"""Some nodes of a set, drawn by lot."""
+"""Some nodes of a set, drawn at random."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chaosk.spec.expression import parse_target
 
 
 class RandomNodes(Target):
-    """As many nodes of a set as are asked for, drawn by lot; the same run seed draws the same from the same set."""
+    """A number of nodes of a set, drawn at random; the same seed draws the same nodes from the same set."""
 
     spelling: ClassVar[str] = "random(COUNT[, TARGET])"
     example: ClassVar[str] = "random(1, followers(orders, 0))"
 
     count: Annotated[int, Field(ge=1)]
-    """How many."""
+    """Number of nodes."""
     of: str = "brokers"
     """The set to draw from, a target."""
 
@@ -27,7 +27,7 @@ class RandomNodes(Target):
         return (self.of,)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """The nodes drawn, in the order of the set; raises ClusterError if the set is too small."""
+        """Return the drawn nodes, in the order of the set; raises ClusterError if the set is too small."""
         nodes = parse_target(self.of).resolve(scene)
         if len(nodes) < self.count:
             raise ClusterError(f"random({self.count}, {self.of}): that set has {len(nodes)} nodes at the moment")

@@ -9,7 +9,7 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class Replicas(Target):
-    """The brokers that a partition is assigned to, the preferred leader first."""
+    """The assigned brokers of a partition, the preferred leader first."""
 
     spelling: ClassVar[str] = "replicas(TOPIC, PARTITION)"
     example: ClassVar[str] = "replicas(orders, 0)"
@@ -21,5 +21,5 @@ class Replicas(Target):
     """The partition."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those brokers, in sync or not."""
+        """Return those brokers, in sync or not."""
         return broker_nodes(scene.inventory, partition(scene, self.topic, self.partition).replicas)

@@ -9,9 +9,9 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 
 
 class TransactionCoordinator(Target):
-    """The broker that keeps the transactions of a ``transactional.id`` now.
+    """The current transaction coordinator of a ``transactional.id``.
 
-    The id is that of a probe's ``transaction: {id: …}``; a probe ``NAME`` without one has ``chaosk-NAME``.
+    The id is that of a probe's ``transaction: {id: …}``; the default for a probe ``NAME`` is ``chaosk-NAME``.
     """
 
     spelling: ClassVar[str] = "transaction_coordinator(TRANSACTIONAL_ID)"
@@ -22,6 +22,6 @@ class TransactionCoordinator(Target):
     """The ``transactional.id``."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """That broker; empty while the id has no coordinator."""
+        """Return that broker; empty while the id has no coordinator."""
         named = scene.live.transaction_coordinator(self.transactional_id)
         return () if named is None else broker_nodes(scene.inventory, (named,))

@@ -11,13 +11,13 @@ from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.quorum import Needs
 
 _ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}
-"""The modes that ``srvr`` names, by role; a node alone is its own leader."""
+"""The modes that ``srvr`` reports, by role; a standalone node is its own leader."""
 
 
 class OneZooKeeper(Target):
-    """A ZooKeeper node by its id, or by the role it has now.
+    """A ZooKeeper node by its id, or by its current role.
 
-    ``leader`` and ``follower`` name one node (of several followers the lowest id), ``followers`` all of them.
+    ``leader`` and ``follower`` name one node (the follower with the lowest id), ``followers`` all of them.
     """
 
     spelling: ClassVar[str] = "zookeeper ID|leader|follower|followers"
@@ -29,7 +29,7 @@ class OneZooKeeper(Target):
     """Its id, ``leader``, ``follower`` or ``followers``."""
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those nodes, ascending; empty if none has that role now. Raises UsageError for an id that is not there."""
+        """Return those nodes, ascending; empty if none has that role now. Raises UsageError for an unknown id."""
         if self.node.isdigit():
             return (zookeeper_node(scene.inventory, int(self.node)),)
         modes = scene.live.zookeeper_modes()

@@ -10,7 +10,7 @@ from chaosk.spec.quorum import Needs
 
 
 class AllZooKeepers(Target):
-    """Every ZooKeeper node of the inventory, whether it serves or not, by id."""
+    """Every ZooKeeper node of the inventory, serving or not, by id."""
 
     spelling: ClassVar[str] = "zookeepers"
     example: ClassVar[str] = "zookeepers"
@@ -19,5 +19,5 @@ class AllZooKeepers(Target):
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """All of them, ascending; empty for a cluster without ZooKeeper."""
+        """Return all of them, ascending; empty for a cluster without ZooKeeper."""
         return tuple(zookeeper_node(scene.inventory, node) for node in sorted(scene.inventory.zookeepers))

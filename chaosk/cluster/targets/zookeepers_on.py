@@ -11,7 +11,7 @@ from chaosk.spec.quorum import Needs
 
 
 class ZooKeepersOn(Target):
-    """The ZooKeeper nodes on the hosts of another target, by id: what dies with a broker when its host does."""
+    """The ZooKeeper nodes on the hosts of another target, by id: those that fail with a broker's host."""
 
     spelling: ClassVar[str] = "zookeepers_on(TARGET)"
     example: ClassVar[str] = "zookeepers_on(leader(orders, 0))"
@@ -19,14 +19,14 @@ class ZooKeepersOn(Target):
     needs: ClassVar[Needs | None] = Needs("zookeeper", "leave it out")
 
     of: str
-    """Whose hosts, a target."""
+    """A target, whose hosts are meant."""
 
     def nested(self) -> tuple[str, ...]:
         """The target whose hosts are meant."""
         return (self.of,)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
-        """Those nodes; empty if no ZooKeeper node runs there."""
+        """Return those nodes; empty if no ZooKeeper node runs there."""
         hosts = {node.host for node in parse_target(self.of).resolve(scene)}
         inventory = scene.inventory
         return tuple(

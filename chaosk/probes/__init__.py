@@ -1,1 +1,1 @@
-"""Probes, one file a kind: clients of the cluster that log everything they do and are told, each its own process."""
+"""Probes, one file each: clients of the cluster that log every action and every answer, each in its own process."""

@@ -1,4 +1,4 @@
-"""What becomes of a consumer's partitions, as rows of ``assignments``, and the joins that this makes."""
+"""Changes of a consumer's partitions as rows of ``assignments``, and the joins that result."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from chaosk.spec.contracts.probe import EventLog
 
 
 class Assignments:
-    """Writes them for one incarnation."""
+    """Writes the changes of one incarnation."""
 
     def __init__(
         self, log: EventLog, who: tuple[str, int], group: str | None, held: Ownership, positions: dict[Place, int]
     ) -> None:
-        """``held`` and ``positions`` (by partition, the offset to read next) are kept up to date."""
+        """``held`` and ``positions`` (next offset by partition) are kept up to date."""
         self._log, self._who, self._group = log, who, group
         self._held, self._positions = held, positions
         self.joins = Joins(log, who, group)
 
     def chosen(self, places: list[Place]) -> None:
-        """The consumer takes partitions of its own choice."""
+        """Record that the consumer takes partitions of its own choice."""
         self._changed(self._held.given(places))
 
     def given(self, places: list[Place]) -> None:
-        """The group gave it partitions."""
+        """Record that the group assigned partitions."""
         self._changed(self._held.given(places))
         if places:
             self.joins.given(self._held.rebalance, len(places))
 
     def taken(self, places: list[Place], kind: Kind) -> None:
-        """They were revoked or lost, or given up."""
+        """Record that partitions were revoked or lost, or given up."""
         self._changed(self._held.taken(places, kind))
 
     def _changed(self, changes: Iterable[Change]) -> None:

@@ -1,4 +1,4 @@
-"""The loop of the probe ``call``: one call at a time, in a thread that nobody waits for longer than is useful."""
+"""The loop of the probe ``call``: one call at a time, in a separate thread that may hang."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from chaosk.probes.call import Call
 
 UNFINISHED = "UNFINISHED"
-"""Error of a call that was under way when the probe was told to end."""
+"""Error of a call that was in progress when the probe was asked to end."""
 UNANSWERED = "UNANSWERED"
-"""Error of a call whose answer lacks a part: the client does not say why."""
+"""Error of a call with an incomplete answer, for which the client gives no reason."""
 
-_GRACE = 1_000_000_000  # nanoseconds that a call under way has left when the probe is told to end
-_NAP = 0.05  # seconds until it looks again whether it is to end
+_GRACE = 1_000_000_000  # nanoseconds for a call in progress when the probe is asked to end
+_NAP = 0.05  # seconds between checks for the end
 _TELL_EVERY = 0.2  # seconds
 _now = time.monotonic_ns
 
 
 class Calling:
-    """One incarnation of a calling probe at work."""
+    """One incarnation of a calling probe."""
 
     def __init__(self, call: Call, place: Workplace) -> None:
-        """Raises UsageError for a broker or a topic that is not there."""
+        """Raises UsageError for an unknown broker or topic."""
         self._call, self._place = call, place
         self._errors = Errors(place)
         self._settings = settings(place, {**call.config, **_bootstrap(call, place)}, self._errors)
@@ -49,7 +49,7 @@ class Calling:
         self._told = 0
 
     def run(self) -> None:
-        """Call until told to end, give up what hangs then, write the end marker."""
+        """Call until stopped, give up a hanging call, and write the end marker."""
         self._began()
         threading.Thread(target=self._serve, daemon=True).start()
         due = _now()
@@ -66,15 +66,15 @@ class Calling:
     # --- the thread that may hang -------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Make a call whenever one is begun: a call of librdkafka's cannot be broken off."""
+        """Make each requested call; a call of librdkafka cannot be interrupted."""
         kept = AdminClient(self._settings) if self._call.client == "kept" else None
         while True:
             self._begun.get()
-            # a fresh client is gone before the next call begins, and that counts for neither
+            # a fresh client is gone before the next call starts, which counts for neither
             self._over.put(self._once(kept or AdminClient(self._settings)))
 
     def _once(self, client: AdminClient) -> tuple[int, str | None]:
-        """One call: when it was over, and the name of its error."""
+        """Make one call; return its end time, and the name of its error."""
         try:
             self._ask(client)
         except KafkaException as error:
@@ -84,12 +84,12 @@ class Calling:
         else:
             return _now(), None
         finally:
-            client.poll(0)  # what it has to say of itself
+            client.poll(0)  # deliver its own events
 
     # --- the one that does not ----------------------------------------------------------------------------------------
 
     def _wait(self, began: int) -> None:
-        """Until the call is over, or the probe was told to end and that does not help."""
+        """Wait until the call is over, or until the grace period after the probe was asked to end."""
         end: int | None = None
         while True:
             self._keep(0.0)
@@ -113,7 +113,7 @@ class Calling:
         self._last_error = error or self._last_error
 
     def _keep(self, seconds: float) -> None:
-        """Tell how it is going, and let time pass, but not for long."""
+        """Report progress, and sleep for a short time."""
         if _now() - self._told > _TELL_EVERY * 1e9:
             self._place.tell(self._state())
             self._told = _now()
@@ -150,7 +150,7 @@ class Calling:
 
 
 def _bootstrap(call: Call, place: Workplace) -> dict[str, str]:
-    """Where the client begins; nothing for wherever the inventory says."""
+    """Return the client's bootstrap setting; empty for the inventory's."""
     if call.brokers == "all":
         return {}
     unknown = [broker for broker in call.brokers if broker not in place.brokers]
@@ -162,7 +162,7 @@ def _bootstrap(call: Call, place: Workplace) -> dict[str, str]:
 
 
 def _partitions(call: Call, place: Workplace) -> int:
-    """How many partitions the topic has, if it is asked about one."""
+    """Return the number of partitions of the topic, if the call has one."""
     if call.topic is None:
         return 0
     if call.topic not in place.partitions:

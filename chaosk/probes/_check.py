@@ -1,4 +1,4 @@
-"""One health check: a connection that is opened without waiting, asked if that is wanted, and closed."""
+"""One health check: a non-blocking connection, an optional request, and its close."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.parser import KafkaProtocol
 
 Resolved = tuple[socket.AddressFamily, tuple[Any, ...]]
-"""What a name and a port stand for: the family of addresses, and the address of a socket."""
+"""A resolved name and port: the address family, and the socket address."""
 
 TIMEOUT = "TIMEOUT"
-"""Error of a check that hung until its time was over."""
+"""Error of a check that hung until its time-out."""
 NO_TURN = "NO_TURN"
-"""Error of a check that never began, because too many others hung."""
+"""Error of a check that never started, because too many others hung."""
 CLOSED = "CLOSED"
 """Error of a check whose connection the broker closed instead of answering."""
 NOT_KAFKA = "NOT_KAFKA"
-"""Error of a check that was answered by something that is no broker."""
+"""Error of a check that was answered by something other than a broker."""
 NO_TLS = "NO_TLS"
 """Error of a check whose TLS handshake failed."""
 
 
 class Tls(NamedTuple):
-    """How a check opens a connection that is not in the clear."""
+    """TLS settings of a check."""
 
     context: ssl.SSLContext
     name: str
-    """What the broker's certificate has to be made for."""
+    """The expected name in the broker's certificate."""
 
 
 OWN = frozenset(
     errno.errorcode[code] for code in (errno.EADDRNOTAVAIL, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 ) | {NO_TURN}
-"""Errors of this machine's: they say nothing of the broker."""
+"""Errors of this machine, which are no evidence about the broker."""
 
 _HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
 _CHUNK = 1 << 16
@@ -48,10 +48,10 @@ _now = time.monotonic_ns
 
 
 class Check:
-    """One check from when it begins; :meth:`go_on` whenever its socket is ready, until :attr:`over`."""
+    """One check since its start; call :meth:`go_on` whenever its socket is ready, until :attr:`over`."""
 
     def __init__(self, broker: int, due: int, *, asks: bool, tls: Tls | None = None) -> None:
-        """``due``: monotonic nanoseconds; ``asks``: whether the broker must answer ApiVersions, by ``tls`` if given."""
+        """``due``: monotonic nanoseconds; ``asks``: the broker must answer ApiVersions, over ``tls`` if given."""
         self.broker, self.due, self._asks, self._tls = broker, due, asks, tls
         self.awaits = selectors.EVENT_WRITE
         self.began: int | None = None
@@ -64,12 +64,12 @@ class Check:
 
     @property
     def over(self) -> bool:
-        """Whether it has its outcome."""
+        """True once it has its outcome."""
         return self.closed is not None
 
     @property
     def outcome(self) -> str:
-        """``ok``, ``fail``, or ``info`` where this machine could not try."""
+        """``ok``, ``fail``, or ``info`` if this machine was unable to try."""
         return "ok" if self.error is None else "info" if self.error in OWN else "fail"
 
     def begin(self, place: Resolved) -> None:
@@ -86,7 +86,7 @@ class Check:
             self.end(errno.errorcode.get(code, str(code)))
 
     def go_on(self) -> None:
-        """Take the next step, now that the socket is ready."""
+        """Take the next step on a ready socket."""
         try:
             if self.connected is None:
                 self._connect()
@@ -104,7 +104,7 @@ class Check:
             self.end(errno.errorcode.get(error.errno or 0, str(error)))
 
     def end(self, error: str | None = None) -> None:
-        """Close the connection; with no error all went well."""
+        """Close the connection; without an error the check succeeded."""
         if self.socket is not None:
             self.socket.close()
         self.error, self.closed = error, _now()
@@ -129,7 +129,7 @@ class Check:
             connection.do_handshake()
         self._protocol = KafkaProtocol(client_id="chaosk")  # type: ignore[no-untyped-call]
         self._protocol.send_request(ApiVersionsRequest(version=_HELLO_VERSION))
-        connection.sendall(self._protocol.send_bytes())  # some 30 bytes: a fresh connection takes them at once
+        connection.sendall(self._protocol.send_bytes())  # some 30 bytes, which a fresh connection takes at once
         self.awaits = selectors.EVENT_READ
 
     def _hear(self) -> None:

@@ -1,4 +1,4 @@
-"""The loop of the probe ``health_check``: begins what is due, follows many connections in one thread, logs each."""
+"""The loop of the probe ``health_check``: starts due checks, serves many connections in one thread, logs each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chaosk.probes.health_check import HealthCheck
 
 AT_ONCE = 100
-"""Connections to one broker that may be under way at once; others wait for their turn."""
+"""Concurrent connections to one broker; further checks wait for their turn."""
 
 FLUSH_EVERY = 0.05
 """Seconds between flushes of the event log."""
@@ -29,15 +29,15 @@ TELL_EVERY = 0.2
 """Seconds between reports of progress."""
 
 _LEAD = 50_000_000  # nanoseconds before the first check is due
-_NAP = 0.02  # seconds that it sleeps at most
+_NAP = 0.02  # longest sleep in seconds
 _now = time.monotonic_ns
 
 
 class Checking:
-    """One incarnation of a health check at work."""
+    """One incarnation of a health check."""
 
     def __init__(self, probe: HealthCheck, place: Workplace) -> None:
-        """Looks up where the brokers are; raises UsageError or PreflightError where that, or TLS, cannot be told."""
+        """Resolves the brokers' addresses; raises UsageError or PreflightError if that, or the TLS setup, fails."""
         self._probe, self._place = probe, place
         self._tls = security(place.client).tls if probe.exchange == "api_versions" else None
         self._places = {broker: _resolved(broker, place) for broker in _wanted(probe, place)}
@@ -51,7 +51,7 @@ class Checking:
         self._next = self._start = self._flushed = self._told = 0
 
     def run(self) -> None:
-        """Check by the schedule until told to end, wait for what is under way, write the end marker."""
+        """Check by the schedule until stopped, wait for checks in progress, and write the end marker."""
         self._start = _now() + _LEAD
         self._began()
         go_first()
@@ -108,7 +108,7 @@ class Checking:
             self._selector.modify(descriptor, check.awaits, check)
 
     def _give_up(self) -> None:
-        """End what hangs, and what waited for its turn for as long."""
+        """End hanging checks, and those that waited for their turn for as long."""
         overdue = _now() - round(self._probe.timeout * 1e9)
         for broker, flying in self._flying.items():
             for check in [each for each in flying if (each.began or 0) <= overdue]:

@@ -1,4 +1,4 @@
-"""librdkafka's settings: what a probe's client is made of, checked without a network, and its logs on stderr."""
+"""librdkafka's settings of a probe's clients, checked without a network, and their logs on stderr."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ RESERVED = {
     "test.mock.": "a mock cluster proves nothing",
     "internal.termination.signal": "librdkafka sends it to this very process",
 }
-"""Client settings that a scenario may not set, and why; a name that ends with a dot stands for all that begin so.
+"""Client settings that a scenario may not set, with the reason; a name that ends with a dot is a prefix.
 
-Settings are judged by making a client of them (:func:`check_producer`), so none may connect, load or run anything.
+Settings are checked by creating a client (:func:`check_producer`), so none of them may connect, load or run anything.
 """
 
 OF_PRODUCERS = {
@@ -47,7 +47,7 @@ OF_PRODUCERS = {
     "queue.buffering.max.messages", "queue.buffering.max.ms", "request.required.acks", "request.timeout.ms", "retries",
     "sticky.partitioning.linger.ms", "transaction.timeout.ms",
 }  # fmt: skip
-"""Settings that consumers ignore, and warn of in their logs."""
+"""Settings that consumers ignore, with a warning in their logs."""
 
 _ALIASES = {
     "request.required.acks": "acks",
@@ -58,7 +58,7 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class ProducerFacts:
-    """The settings of a producer that decide what its outcomes mean."""
+    """The settings of a producer that determine the meaning of its outcomes."""
 
     acks: int
     idempotent: bool
@@ -67,7 +67,7 @@ class ProducerFacts:
 
 
 def producer_facts(config: Mapping[str, Any]) -> ProducerFacts:
-    """The effective settings, librdkafka's defaults and its adjustments for idempotence included."""
+    """Return the effective settings, with librdkafka's defaults and its adjustments for idempotence."""
     given = {_ALIASES.get(name, name): value for name, value in config.items()}
     idempotent = "transactional.id" in given or _true(given.get("enable.idempotence", False))
     acks = given.get("acks", -1)
@@ -84,17 +84,17 @@ def _true(value: object) -> bool:
 
 
 def check_producer(config: Mapping[str, Any]) -> None:
-    """Have librdkafka itself judge a producer's settings, with no network; raises ValueError with what it says."""
+    """Let librdkafka check a producer's settings, without a network; raises ValueError with its message."""
     _check(Producer, config)
 
 
 def check_consumer(config: Mapping[str, Any]) -> None:
-    """The same for a consumer's settings; ``group.id`` must be among them."""
+    """Check a consumer's settings in the same way; ``group.id`` must be among them."""
     _check(Consumer, config)
 
 
 def is_known(name: str) -> bool:
-    """Whether librdkafka has a setting of that name; asked with no value, so that nothing is read, loaded or run."""
+    """Return True if librdkafka has that setting; tried without a value, so that nothing is read, loaded or run."""
     try:
         _made(Producer, {name: ""})
     except ValueError as error:
@@ -103,7 +103,7 @@ def is_known(name: str) -> bool:
 
 
 def refused(config: Mapping[str, Any]) -> str | None:
-    """What librdkafka has against settings that producers and consumers share, with no network; None if nothing."""
+    """Return librdkafka's complaint about settings common to all clients, without a network; None without one."""
     try:
         _made(Producer, config)
     except ValueError as error:
@@ -118,9 +118,9 @@ def _check(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> None:
 
 
 def _made(kind: type[Producer | Consumer], config: Mapping[str, Any]) -> list[str]:
-    """Make a client of settings, and close it: the warnings that it logs. Raises ValueError with what it refuses."""
+    """Create a client and close it; return its logged warnings. Raises ValueError for refused settings."""
     heard: list[str] = []
-    logger = logging.Logger("check")  # noqa: LOG001 - a logger of its own, outside of the tree: nobody else hears it
+    logger = logging.Logger("check")  # noqa: LOG001 - a separate logger outside of the tree
     logger.addHandler(_Ear(heard))
     try:
         client = kind({**config, "logger": logger, "log_level": 4})
@@ -153,52 +153,53 @@ class Errors:
     """Errors that a client reports outside of any call, as events and for the live display."""
 
     def __init__(self, place: Workplace) -> None:
-        """``callback`` is what the client's ``error_cb`` is set to."""
+        """``callback`` is for the client's ``error_cb``."""
         self._place = place
         self.count = 0
         self.last: str | None = None
 
     def noted(self, name: str) -> None:
-        """Count an error that a call ended with."""
+        """Count an error of a call."""
         self.count += 1
         self.last = name
 
     def final(self, error: KafkaError) -> None:
-        """Write down why the client is of no more use from here on."""
+        """Write the error that makes the client unusable."""
         self.last = reason(error)
         who = (self._place.probe, self._place.incarnation)
         self._place.log.write("errors", (*who, time.monotonic_ns(), self.last, error.str()[:500], True))
 
     def callback(self, error: KafkaError) -> None:
-        """Write one error down."""
+        """Write one error."""
         self.noted(error.name())
         who = (self._place.probe, self._place.incarnation)
         self._place.log.write("errors", (*who, time.monotonic_ns(), error.name(), error.str()[:500], error.fatal()))
 
 
 def reason(error: KafkaError) -> str:
-    """The name of the error that is behind a fatal one, which librdkafka tells in words only; else its own name."""
+    """Return the name of the cause of a fatal error, which librdkafka only gives in words; else its own name."""
     known = {KafkaError(getattr(KafkaError, name)).str(): name for name in dir(KafkaError) if name.isupper()}
     said = [text for text in known if text in error.str()]
     return known[max(said, key=len)] if said else str(error.name())
 
 
 def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
-    """What a client is made of: the inventory's settings, the scenario's over them, and the probe's own."""
+    """Return a client's settings: the inventory's, overridden by the scenario's and by the probe's own."""
     own = {"client.id": place.probe, "error_cb": errors.callback, "logger": client_logger(place)}
     return {**place.client, **config, **own}
 
 
 def consumer_settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
-    """The same for a consumer: what the inventory says of producers is not for it, and it would say so in its log."""
+    """Return a consumer's settings: the inventory's producer settings are left out, since they cause warnings."""
     client = {name: value for name, value in place.client.items() if name not in OF_PRODUCERS}
     return settings(replace(place, client=client), config, errors)
 
 
 def closed(client: Consumer, within: float) -> bool:
-    """Close a consumer, and whether that was over in so many seconds.
+    """Close a consumer, and return True if that ended within so many seconds.
 
-    Closing waits for a coordinator, and one that is cut off never answers: so it gets a thread and a limit.
+    Closing waits for a coordinator, and one that is cut off never answers. It therefore runs in a thread with a
+    time-out.
     """
     closing = threading.Thread(target=client.close, daemon=True)
     closing.start()
@@ -207,8 +208,8 @@ def closed(client: Consumer, within: float) -> bool:
 
 
 def client_logger(place: Workplace) -> logging.Logger:
-    """A logger for librdkafka that writes one JSON object a line to stderr."""
-    logger = logging.Logger(place.probe)  # noqa: LOG001 - handed to librdkafka, not looked up by anybody
+    """Return a logger for librdkafka that writes one JSON object per line to stderr."""
+    logger = logging.Logger(place.probe)  # noqa: LOG001 - passed to librdkafka, not looked up by name
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines(place.probe, place.incarnation))
     logger.addHandler(handler)

@@ -1,4 +1,4 @@
-"""Commits as events: asked for by the probe (sync, async) or by librdkafka itself (auto), with what became of each."""
+"""Commits as events: by the probe (sync, async) or by librdkafka (auto), with their outcomes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED = {
     "GROUP_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED", "UNKNOWN_TOPIC_OR_PART", "OFFSET_METADATA_TOO_LARGE",
     "INVALID_COMMIT_OFFSET_SIZE", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH", "INVALID_GROUP_ID",
 }  # fmt: skip
-# answered by the coordinator, or by the client alone, before anything is stored; whatever else may have been stored
+# answered by the coordinator, or by the client alone, before anything is stored; any other error may have stored it
 
 
 class Commits:
@@ -32,14 +32,14 @@ class Commits:
         self._automatic = automatic
         self._asked: dict[Offsets, deque[int]] = {}
         self.polled = time.monotonic_ns()
-        """When the last poll was completed: an automatic commit carries what was handed over until then."""
+        """Time of the last completed poll: an automatic commit contains the records returned until then."""
         self.last_error: str | None = None
 
     def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:
-        """Commit and wait for the answer, however long it takes; what was refused for sure.
+        """Commit and wait for the answer without a time-out; return the offsets that were definitely refused.
 
-        What was written before is on disk by then, or a process that is killed would leave records that are committed
-        and that nobody knows to be delivered.
+        Earlier rows are on disk by then. Otherwise a killed process would leave committed records without proof of
+        delivery.
         """
         self._log.flush()
         invoked = time.monotonic_ns()
@@ -56,7 +56,7 @@ class Commits:
         return {place: offset for place, offset in offsets.items() if place in refused}
 
     def start(self, client: Consumer, offsets: dict[Place, int]) -> None:
-        """Commit without waiting, as :meth:`sync` does otherwise; :meth:`answered` gets the answer."""
+        """Commit like :meth:`sync`, without waiting; :meth:`answered` gets the answer."""
         self._log.flush()
         invoked = time.monotonic_ns()
         try:
@@ -67,7 +67,7 @@ class Commits:
             self._asked.setdefault(_named(offsets), deque()).append(invoked)
 
     def answered(self, error: KafkaError | None, partitions: Sequence[TopicPartition]) -> None:
-        """What ``on_commit`` is set to: the answer to an asynchronous or an automatic commit."""
+        """Handle an answer to an asynchronous or an automatic commit; for ``on_commit``."""
         asked = self._asked.get(_named({(each.topic, each.partition): each.offset for each in partitions}))
         if asked:
             self._write(partitions, asked.popleft(), error, "async")
@@ -75,11 +75,11 @@ class Commits:
             self._write(partitions, self.polled, error, "auto")
 
     def outstanding(self) -> bool:
-        """Whether an asynchronous commit has no answer yet."""
+        """Return True if an asynchronous commit has no answer yet."""
         return any(self._asked.values())
 
     def give_up(self) -> None:
-        """Write down the asynchronous commits that will have no answer any more."""
+        """Write the asynchronous commits that will not be answered any more."""
         for offsets, asked in self._asked.items():
             for invoked in asked:
                 for what in offsets:
@@ -89,7 +89,7 @@ class Commits:
     def _write(self, partitions: Sequence[TopicPartition], invoked: int, error: KafkaError | None, kind: str) -> None:
         completed = time.monotonic_ns()
         for each in partitions:
-            if each.offset < 0:  # a partition of which there was nothing to commit
+            if each.offset < 0:  # a partition without anything to commit
                 continue
             why = error or each.error
             name = why.name() if why else None
@@ -108,7 +108,7 @@ class Commits:
 
 
 Offsets = tuple[tuple[str, int, int], ...]
-"""Topic, partition and offset of everything in one commit, sorted."""
+"""Topic, partition and offset of all entries of one commit, sorted."""
 
 
 def _named(offsets: dict[Place, int]) -> Offsets:

@@ -1,9 +1,9 @@
-"""A client's TCP connections as events, from librdkafka's own statistics: whose they are, when they open and close.
+"""A client's TCP connections as events, from librdkafka's statistics: their role, opening and closing.
 
-librdkafka tells of every broker it knows, and of the coordinators by handles of their own, in which state it is, since
-when, how often it tried to connect and how often it was disconnected. From two samples follows what happened between
-them. See "Statistics" in librdkafka's STATISTICS.md; a connection stands from the state UP on, which includes asking
-for the API versions and logging in.
+librdkafka reports every broker that it knows, and each coordinator by a separate handle: its state, since when, and the
+numbers of connection attempts and disconnections. Two samples show the events between them. See "Statistics" in
+librdkafka's STATISTICS.md. A connection counts from the state UP on, which includes the request for API versions and
+the login.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ Key = tuple[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What one sample says of one handle."""
+    """One handle in one sample."""
 
     role: str
     broker: int | None
     address: str | None
     state: str
     entered: int
-    """When it came into that state, monotonic nanoseconds."""
+    """Start of its current state, monotonic nanoseconds."""
     connects: int
     disconnects: int
     active: int | None
-    """When a byte last went either way over the connection that stands."""
+    """Time of the last byte in either direction over the current connection."""
 
     @property
     def stands(self) -> bool:
-        """Whether it has a connection."""
+        """True if it has a connection."""
         return self.state in _STANDS
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to a handle's connections between two samples."""
+    """An event of a handle's connections between two samples."""
 
     role: str
     broker: int | None
@@ -63,7 +63,7 @@ class Event:
 
 
 def handles(statistics: Mapping[str, Any]) -> dict[Key, Handle]:
-    """Every handle of a sample; ``statistics`` is what librdkafka emitted, parsed."""
+    """Return every handle of a sample; ``statistics`` is librdkafka's parsed output."""
     now = int(statistics["ts"]) * _MICRO
     told = statistics["brokers"].values()
     ids = {each["nodename"]: each["nodeid"] for each in told if each["nodeid"] >= 0}
@@ -92,7 +92,7 @@ def _handle(told: Mapping[str, Any], ids: Mapping[str, int], now: int) -> tuple[
 
 
 def changes(before: Handle | None, after: Handle, idle_limit: int | None) -> Iterator[Event]:
-    """What happened to one handle; ``idle_limit``: nanoseconds after which the client closes what is idle."""
+    """Yield the events of one handle; ``idle_limit``: nanoseconds after which the client closes an idle connection."""
     if before is not None and _replaced(before, after):
         if before.stands:
             yield Event(before.role, before.broker, before.address, "closed", 1, None)
@@ -102,7 +102,7 @@ def changes(before: Handle | None, after: Handle, idle_limit: int | None) -> Ite
     opened = closed + after.stands - was
     under_way = (after.state in _UNDER_WAY) - (before is not None and before.state in _UNDER_WAY)
     failed = after.connects - connects - opened - under_way
-    old = before if before is not None and was else after  # what was closed is where it was, not where it is now
+    old = before if before is not None and was else after  # the closed connection belongs to the old address
     if closed > 0:
         at = after.entered if closed == 1 and was and not after.stands and after.connects == connects else None
         by = after.entered if at is not None or (closed == 1 and after.stands) else None
@@ -110,7 +110,8 @@ def changes(before: Handle | None, after: Handle, idle_limit: int | None) -> Ite
         yield Event(old.role, old.broker, old.address, "closed", closed, at, idle)
     to = after if after.address is not None or before is None else before
     sought = after.role in _LOGICAL.values() and (before is None or before.address is None)
-    if failed > 0 and to.address is not None and not sought:  # it counts attempts at one it has yet to find as well
+    # the counter includes attempts at a coordinator that is still unknown
+    if failed > 0 and to.address is not None and not sought:
         yield Event(to.role, to.broker, to.address, "failed", failed, None)
     if opened > 0:
         at = after.entered if opened == 1 and after.stands else None
@@ -118,7 +119,7 @@ def changes(before: Handle | None, after: Handle, idle_limit: int | None) -> Ite
 
 
 def _replaced(before: Handle, after: Handle) -> bool:
-    """Whether it is another handle of the same key: a client that finds nobody begins anew, its counters too."""
+    """Return True if a new handle has the same key: a client without any broker starts again, with new counters."""
     return after.connects < before.connects or after.disconnects < before.disconnects
 
 
@@ -139,15 +140,15 @@ class Connections:
         self._since = time.monotonic_ns()
         self._handles: dict[Key, Handle] = {}
         self._first: Key | None = None
-        """The handle of the connection by which the client learned of all others, while that connection stands."""
+        """The handle of the connection by which the client learned of all others, while that connection is open."""
         self._fresh = True
 
     def settings(self) -> dict[str, Any]:
-        """What the client has to be made with."""
+        """Return the additional settings for the client."""
         return {"statistics.interval.ms": EVERY, "stats_cb": self.heard}
 
     def heard(self, statistics: str) -> None:
-        """Take one sample."""
+        """Process one sample."""
         told = json.loads(statistics)
         seen, found = int(told["ts"]) * _MICRO, handles(told)
         for event in self._between(found):
@@ -155,7 +156,7 @@ class Connections:
         self._handles, self._since = found, seen
 
     def gone(self) -> None:
-        """The client is thrown away for another one, and so are its connections."""
+        """Record that the client was replaced, which closes its connections."""
         now = time.monotonic_ns()
         for key, handle in self._handles.items():
             if handle.stands:
@@ -183,7 +184,7 @@ class Connections:
                 yield self._in_role(key, event)
 
     def _in_role(self, key: Key, event: Event) -> Event:
-        """The first connection of a client is the one it bootstraps by, until it is closed."""
+        """Give the first connection of a client the role ``bootstrap``, until it is closed."""
         if key != self._first:
             return event
         if event.event == "closed":
@@ -194,7 +195,7 @@ class Connections:
 
 
 def _moved(before: Mapping[Key, Handle], found: Mapping[Key, Handle]) -> dict[Key, Key]:
-    """Handles that have another key now: an address of ``bootstrap.servers`` becomes a broker."""
+    """Map old to new keys of the same handle: an address of ``bootstrap.servers`` becomes a broker."""
     moved: dict[Key, Key] = {}
     for key, handle in found.items():
         old: Key = ("address", handle.address or "")
@@ -204,13 +205,13 @@ def _moved(before: Mapping[Key, Handle], found: Mapping[Key, Handle]) -> dict[Ke
 
 
 def _first(found: Mapping[Key, Handle]) -> Key | None:
-    """The handle with the connection that was opened first; None if none stands."""
+    """Return the handle with the oldest open connection; None without one."""
     standing = [(handle.entered, key) for key, handle in found.items() if handle.stands and key[0] != "logical"]
     return min(standing, key=lambda each: each[0])[1] if standing else None
 
 
 class Watch:
-    """Watches the clients that a probe has one after the other, if it was asked to; else it costs nothing."""
+    """Watches the successive clients of a probe, if requested; otherwise it costs nothing."""
 
     def __init__(self, place: Workplace, client: str, *, on: bool) -> None:
         """``client``: ``consumer`` or ``producer``."""
@@ -218,7 +219,7 @@ class Watch:
         self._connections: Connections | None = None
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """What the next client has to be made with besides ``config``; the one before is gone."""
+        """Return additional settings for the next client besides ``config``; the former client is gone."""
         if not self._on:
             return {}
         if self._connections is not None:

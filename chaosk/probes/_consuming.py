@@ -1,4 +1,4 @@
-"""The loop of the probe ``consume``: polls, logs what came, commits as told, and follows the group's rebalances."""
+"""The loop of the probe ``consume``: polls, logs deliveries, commits as configured, and follows rebalances."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
 POLL = 0.1
-"""Seconds that one poll waits for a first record."""
+"""Seconds for which one poll waits for a first record."""
 FLUSH_EVERY = 0.05
 """Seconds between flushes of the event log."""
 TELL_EVERY = 0.2
 """Seconds between reports of progress."""
 
 CLOSE_WITHIN = 10.0
-"""Seconds that a clean end waits for the group to let go; then it ends without."""
+"""Seconds for which a clean end waits to leave the group."""
 
-_ANSWERS_WITHIN = 5.0  # seconds that a clean end waits for the answers to asynchronous commits
+_ANSWERS_WITHIN = 5.0  # seconds for which a clean end waits for the answers to asynchronous commits
 _now = time.monotonic_ns
 
 
 class Consuming:
-    """One incarnation of a consumer at work."""
+    """One incarnation of a consumer."""
 
     _kind = "consume"
     _producer: tuple[int | None, bool | None, int | None] = (None, None, None)
-    """Acks, idempotence and requests in flight of the producer that it is as well, if it is one."""
+    """Acks, idempotence and requests in flight of its own producer, if it has one."""
 
     def __init__(self, probe: Consume, place: Workplace) -> None:
-        """Makes the client; it asks for nothing before ``run``."""
+        """Creates the client; it sends no request before ``run``."""
         self._probe, self._place, self._log = probe, place, place.log
         self._who = (place.probe, place.incarnation)
         self._held = Ownership()
@@ -82,7 +82,7 @@ class Consuming:
         self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
 
     def run(self) -> None:
-        """Read until told to end, then commit, leave the group and write the end marker."""
+        """Read until stopped, then commit, leave the group and write the end marker."""
         self._began()
         if self._probe.assign is None:
             self._joins.begins()
@@ -103,7 +103,7 @@ class Consuming:
         self._log.flush()
 
     def _over(self) -> bool:
-        """Whether its work is: it was told to end, has stopped at a failure, or its client is of no more use."""
+        """Return True if it was asked to end, has stopped at a failure, or has an unusable client."""
         return self._place.stopping() or self._hands.stopped or self._fetching.fatal
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class Consuming:
         self._polls += 1
 
     def _take(self, records: Sequence[Message], at: int) -> dict[Place, int]:
-        """Work on records; by partition, the offset to seek back to, of those that are to be tried again."""
+        """Work on records; return the offsets to seek back to by partition, for records to be retried."""
         handled = self._hands.take(records, self._polls, at, self._keep)
         if self._pace:
             self._pace.processed(handled.processed, handled.records)
@@ -144,9 +144,9 @@ class Consuming:
             self._log.write("seeks", (*self._who, *place, offset, _now(), "seek"))
 
     def _before_change(self) -> None:
-        """Take what was read before partitions are taken away: its new owner begins after what is committed now."""
+        """Process the fetched record before partitions are taken away: the new owner starts at the next commit."""
         if first := self._fetching.in_hand():
-            self._take(first, _now())  # one that is to be tried again is its new owner's
+            self._take(first, _now())  # a record to be retried belongs to the new owner
         self._reads.move()
 
     def _keep(self) -> None:
@@ -227,10 +227,10 @@ class Consuming:
         )
 
     def _let_go(self) -> None:
-        """Commit what was processed, wait for the answers and leave the group."""
+        """Commit the processed records, wait for the answers and leave the group."""
         if self._own:
             self._own.finish()
-        if self._fetching.fatal:  # librdkafka calls nobody then, and somebody else has what it had
+        if self._fetching.fatal:  # librdkafka calls no callback then, and another member has its partitions
             self._lost(self._client, [TopicPartition(*place) for place in self._held.held])
         self._reads.move()
         if self._pace:
@@ -249,7 +249,7 @@ class Consuming:
         self._joins.end()
 
     def _rows(self) -> int:
-        """How many rows of ``reads`` and ``sends`` it wrote."""
+        """Return the number of written rows of ``reads`` and ``sends``."""
         return self._reads.rows + (self._own.rows if self._own else 0)
 
     def _leave(self) -> None:

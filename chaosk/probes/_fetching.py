@@ -1,4 +1,4 @@
-"""What one poll of a consumer returns: records, and the names of errors."""
+"""Results of one poll of a consumer: records, and the names of errors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class Fetching:
     """Polls for one incarnation of a consumer."""
 
     def __init__(self, client: Consumer, batch: int, errors: _client.Errors, positions: dict[Place, int]) -> None:
-        """``batch`` is how many records one poll returns at most; ``positions`` learns of ends of partitions."""
+        """``batch`` is the most records of one poll; ``positions`` is updated with ends of partitions."""
         self._client, self._batch, self._errors, self._positions = client, batch, errors, positions
         self.fatal = False
-        """Whether the client is of no more use: it says so once, and returns nothing any more."""
+        """True once the client is unusable: it reports that once, and returns nothing afterwards."""
         self._ends: dict[Place, int] = {}
         self._first: Message | None = None
         """The record that this poll has fetched, until it is taken."""
 
     def poll(self, wait: float) -> tuple[list[Message], list[str]]:
-        """The first record as soon as it is there, and what else is there by then.
+        """Return the first record as soon as it is there, with all others available by then, and names of errors.
 
-        ``consume`` alone would wait for the batch to fill up, and deliver late. But it may find that partitions are
-        taken away: then the first record was read before that, see :meth:`in_hand`.
+        ``consume`` alone would wait for a full batch and deliver late. But it may learn that partitions are taken away:
+        then the first record was read before that, see :meth:`in_hand`.
         """
         rest: list[Message] = []
         errors = []
@@ -41,9 +41,9 @@ class Fetching:
         return records, errors + more
 
     def settle(self, back: Collection[Place] = ()) -> None:
-        """Once the poll's records are taken: the end of a partition lies past its last record, and control records.
+        """Advance positions past control records to the end of partitions, after the poll's records were taken.
 
-        But for the partitions that it went ``back`` in: their end, which came with the same poll, lies ahead again.
+        Partitions that it went ``back`` in are left out, because their end, from the same poll, is ahead again.
         """
         ends, self._ends = self._ends, {}
         for place, offset in ends.items():
@@ -51,12 +51,12 @@ class Fetching:
                 self._positions[place] = max(self._positions.get(place, 0), offset)
 
     def in_hand(self) -> list[Message]:
-        """The record that the poll under way has fetched, if it has one; it is taken then."""
+        """Take the record that the current poll has fetched, if there is one."""
         first, self._first = self._first, None
         return [] if first is None else self._sorted([first])[0]
 
     def noted(self, error: KafkaError) -> str:
-        """An error's name, once it is counted."""
+        """Count an error, and return its name."""
         self._errors.noted(error.name())
         if error.code() == KafkaError._FATAL:  # noqa: SLF001 - a public constant
             self.fatal = True
@@ -64,7 +64,7 @@ class Fetching:
         return error.name()
 
     def _sorted(self, got: Sequence[Message]) -> tuple[list[Message], list[str]]:
-        """The records among what was fetched, and the names of the errors; the end of a partition is none."""
+        """Separate records from errors; the end of a partition is neither."""
         records = [message for message in got if message.error() is None]
         return records, [] if len(records) == len(got) else self._conditions(got)
 

@@ -1,4 +1,4 @@
-"""Types of the probes' YAML fields that need a grammar of their own: rates, keys, client settings."""
+"""Types of the probes' YAML fields with a special grammar: rates, keys, client settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _positive(rate: float) -> float:
 
 
 def parse_send_rate(value: object) -> float:
-    """Records per second from ``500/s``; infinity from ``as_fast_as_possible``; raises ValueError."""
+    """Return the records per second of ``500/s``; infinity for ``as_fast_as_possible``; raises ValueError."""
     if value == FULL_SPEED:
         return math.inf
     try:
@@ -58,7 +58,7 @@ def parse_send_rate(value: object) -> float:
 
 
 def parse_keys(value: object) -> int | str:
-    """``none``, ``sequence``, or the number of distinct keys; raises ValueError for anything else."""
+    """Parse ``none``, ``sequence``, or the number of distinct keys; raises ValueError for anything else."""
     if isinstance(value, str) and value in {"none", "sequence"}:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -68,7 +68,7 @@ def parse_keys(value: object) -> int | str:
 
 
 class Every(Model):
-    """How often a consumer commits: after so many records, polls or seconds; exactly one of them is set."""
+    """The interval of a consumer's commits in records, polls or seconds; exactly one of them is set."""
 
     records: int | None = None
     batches: int | None = None
@@ -76,7 +76,7 @@ class Every(Model):
 
 
 def parse_every(value: object) -> object:
-    """``record``, ``batch``, a number of records, or a duration; raises ValueError for anything else."""
+    """Parse ``record``, ``batch``, a number of records, or a duration; raises ValueError for anything else."""
     if isinstance(value, Every):
         return value
     if value == "record":
@@ -110,7 +110,7 @@ SendRate = Annotated[
 """Records per second, written ``500/s``; infinite, written ``as_fast_as_possible``."""
 
 Keys = Annotated[int | Literal["none", "sequence"], BeforeValidator(parse_keys), WithJsonSchema(_KEYS_SCHEMA)]
-"""No key, one of its own for each record, or so many distinct ones in turn."""
+"""No key, a separate one for each record, or so many distinct ones in turn."""
 
 CommitEvery = Annotated[
     Every,
@@ -122,27 +122,27 @@ CommitEvery = Annotated[
 
 
 class Ramp(Model):
-    """A rate that grows or falls evenly to another one, and stays there."""
+    """A rate that changes linearly to another one, and stays there."""
 
     to: Annotated[Rate, AfterValidator(_positive)]
     """The rate at its end."""
     over: Annotated[Duration, Field(gt=0)]
-    """How long it takes."""
+    """Its duration."""
 
 
 class Transaction(Model):
-    """How a probe writes in transactions: after so many records, or so long a time, each is committed."""
+    """Transactions of a probe: each is committed after a number of records or a time."""
 
     records: Annotated[int, Field(ge=1)] | None = None
-    """Records in each; 100 where nothing is said."""
+    """Records in each; default 100."""
     lasts: Annotated[Duration, Field(gt=0)] | None = None
-    """How long each stays open, instead of how many records it has."""
+    """Duration of each, instead of a number of records."""
     abort_every: Annotated[int, Field(ge=1)] | None = None
-    """Abort each N-th on purpose: its records are in the log, and nobody at ``read_committed`` may be given them."""
+    """Abort each N-th on purpose: its records are in the log, and ``read_committed`` must not deliver them."""
     id: Annotated[str, StringConstraints(min_length=1, max_length=249)] | None = None
-    """The ``transactional.id``; without it one of the probe's own. Probes that share one fence each other."""
+    """The ``transactional.id``; by default the probe's own. Probes that share one fence each other."""
     takes_over: Annotated[Duration, Field(ge=0)] = 0.0
-    """How long after its start the probe begins, and takes over the ``transactional.id`` of whoever has it by then."""
+    """Delay of the probe's first use of the ``transactional.id``, by which it fences the current owner."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Transaction:
@@ -152,22 +152,22 @@ class Transaction(Model):
         return self
 
     def limit(self) -> int | None:
-        """Records in each; None if it is time that ends them."""
+        """Return the records in each; None if a time limits it."""
         return self.records or (None if self.lasts else 100)
 
     def name(self, probe: str) -> str:
-        """The ``transactional.id`` of a probe."""
+        """Return the ``transactional.id`` of a probe."""
         return self.id or f"chaosk-{probe}"
 
     def settings(self, probe: str) -> dict[str, Setting]:
-        """What it adds to a probe's client settings."""
+        """Return the additional client settings of a probe."""
         return {"transactional.id": self.name(probe)}
 
 
 def refuse(reserved: Mapping[str, str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A validator that refuses client settings which are not the scenario's; each with why, or what to do instead.
+    """Return a validator that refuses client settings which a scenario must not set, with reason or remedy.
 
-    A name in ``reserved`` that ends with a dot stands for all settings that begin so.
+    A name in ``reserved`` that ends with a dot is a prefix.
     """
     families = tuple(name for name in reserved if name.endswith("."))
 

@@ -1,8 +1,8 @@
-"""Which generation of its group a member is of, sampled: one row of ``generations`` a second, and one for each change.
+"""A member's generation of its group, sampled: one row of ``generations`` per second, and one for each change.
 
-A rebalance that leaves a member all it has is no event for the member, but a new generation. librdkafka tells the
-generation nowhere but in the metadata that it hands from a consumer to a transactional producer: seven bytes of a name
-and the number, in the machine's own order. Whatever begins otherwise tells nothing here.
+A rebalance that leaves a member all its partitions causes no event, but a new generation. librdkafka discloses the
+generation only in the metadata that a consumer passes to a transactional producer: seven bytes of a name, then the
+number in native byte order. Any other format is ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 from chaosk.spec.contracts.probe import EventLog
 
 EVERY = 1_000_000_000
-"""Nanoseconds between two rows where nothing changes."""
+"""Nanoseconds between two rows without a change."""
 _LOOK = EVERY // 5
 _NAME = b"CGMDv2:"
 _END = len(_NAME) + 4
@@ -24,16 +24,16 @@ class _Member(Protocol):
 
 
 class Generations:
-    """Samples those of one incarnation."""
+    """Samples the generations of one incarnation."""
 
     def __init__(self, log: EventLog, who: tuple[str, int], group: str | None) -> None:
-        """Without a group, or for partitions of its own choice, there is none: pass None."""
+        """Pass None without a group, or with manual assignment: there is no generation then."""
         self._log, self._who, self._group = log, who, group
         self._told: tuple[int, int] | None = None
         self._next = 0
 
     def look(self, member: _Member, now: int) -> None:
-        """Ask the client, which asks nobody, five times a second; write it down if it is new, or after a second."""
+        """Read the client's local state five times a second; write a new generation, or the same one after a second."""
         if self._group is None or now < self._next:
             return
         self._next = now + _LOOK
@@ -46,7 +46,7 @@ class Generations:
 
 
 def generation(metadata: object) -> int | None:
-    """The generation in a consumer's metadata; None while it is no member, or where these are of another form."""
+    """Return the generation in a consumer's metadata; None without membership, or for an unknown format."""
     if not isinstance(metadata, bytes) or not metadata.startswith(_NAME) or len(metadata) < _END:
         return None
     number = int.from_bytes(metadata[len(_NAME) : _END], sys.byteorder, signed=True)

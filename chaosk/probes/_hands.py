@@ -1,4 +1,4 @@
-"""The records in a consumer's hands: worked on one after the other, some of which fail as the scenario says."""
+"""Processing of a consumer's records, one after the other, with failures as the scenario requests."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from chaosk.spec.contracts.probe import Workplace
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
-_SLICE = 0.02  # seconds of work between looks at whether the probe was told to end
+_SLICE = 0.02  # seconds of work between checks for the end
 _now = time.monotonic_ns
 
 
 @dataclass(slots=True)
 class Handled:
-    """What became of the records of one poll."""
+    """The results for the records of one poll."""
 
     processed: dict[Place, int] = field(default_factory=dict)
-    """By partition, the offset up to which the consumer takes its work for done."""
+    """The offset up to which the work is done, by partition."""
     records: int = 0
-    """How many records that were."""
+    """Number of these records."""
     back: dict[Place, int] = field(default_factory=dict)
-    """By partition, the offset to seek back to."""
+    """The offset to seek back to, by partition."""
 
 
 class _Failed(NamedTuple):
@@ -45,27 +45,27 @@ class _Failed(NamedTuple):
 
 
 class Hands:
-    """Does the work of one incarnation of a consumer.
+    """Processes the records of one incarnation of a consumer.
 
-    A record is a delivery once the work on it is over, done or failed: what is in the hands of a process that is
-    killed was not processed. The work on it ends early where the probe is told to end.
+    A record counts as delivered once its processing is over, successful or failed: a killed process has not processed
+    its current record. Processing is cut short when the probe is asked to end.
     """
 
     def __init__(self, place: Workplace, probe: Consume, reads: Reads, positions: dict[Place, int]) -> None:
-        """``positions`` is kept up to date: by partition, the offset to read next."""
+        """``positions`` is kept up to date: the next offset by partition."""
         self._place, self._group, self._reads, self._positions = place, probe.group, reads, positions
         self._work, self._failing = probe.processing, probe.failing
         self._decode = Decoder(place.run_id).decode
         self._attempts: dict[tuple[str, int, int], int] = {}
         self.letters: OwnProducer | None = None
-        """What writes dead letters, if the probe does."""
+        """The producer of dead letters, if the probe sends any."""
         self.stopped = False
-        """Whether a failure has ended the reading."""
+        """True once a failure has ended the reading."""
 
     def take(self, records: Sequence[Message], poll: int, at: int, keep: Callable[[], None]) -> Handled:
-        """Work on what a poll returned at ``at``; ``keep`` is called now and then meanwhile.
+        """Process the records that a poll returned at ``at``; ``keep`` is called from time to time.
 
-        After a record that is to be tried again the others of its partition are put back: they will be read again.
+        After a record to be retried, the others of its partition are put back, and will be read again.
         """
         handled = Handled()
         if self._work is None and self._failing is None:
@@ -84,7 +84,7 @@ class Hands:
         return handled
 
     def _settle(self, message: Message, position: dict[Place, int], failed: _Failed | None, handled: Handled) -> None:
-        """Note what became of a record, after which its partition is read at ``position``."""
+        """Note the result of a record, after which its partition is read at ``position``."""
         handling = None if failed is None else failed.handling
         if failed is not None:
             self._write((*_place(message), _offset(message)), failed)
@@ -98,7 +98,7 @@ class Hands:
         self.stopped = handling == "stop"
 
     def _failure(self, message: Message, keep: Callable[[], None]) -> _Failed | None:
-        """The failure of the attempt at this record, with what is done about it; None if it did not fail."""
+        """Return the failure of this attempt at a record, with its handling; None without a failure."""
         failing = self._failing
         payload = self._decode(message.value()) if failing is not None else None
         if failing is None or payload is None or not failing.concerns(payload):
@@ -115,13 +115,13 @@ class Hands:
         return _Failed(payload, attempt, handling)
 
     def _dead_letter(self, message: Message, key: tuple[str, int, int], keep: Callable[[], None]) -> bool:
-        """Send a dead letter for the record; whether that is enough.
+        """Send a dead letter for the record; return True if that settles it.
 
-        Which record it is about is on disk before it is sent. Waiting for its acknowledgement is a part of the work:
-        a process that is killed meanwhile has not processed the record.
+        The record's identity is on disk before it is sent. Waiting for the acknowledgement is a part of the processing:
+        a process killed during it has not processed the record.
         """
         letters, failing = self.letters, self._failing
-        assert letters is not None  # noqa: S101 - this handling comes with a topic
+        assert letters is not None  # noqa: S101 - this handling requires a topic
         now = _now()
         self._place.log.write("outputs", (self._place.probe, self._place.incarnation, letters.next, *key, now))
         self._flush()
@@ -136,7 +136,7 @@ class Hands:
         self._place.log.write("failures", (*who, self._reads.rows - 1, *key, *value, *done))
 
     def _spend(self, per: str, keep: Callable[[], None]) -> None:
-        """Work on a record or a batch, for as long as that takes; what was done before is on disk by then."""
+        """Spend the processing time of a record or a batch; earlier rows are on disk by then."""
         if self._work is None or self._work.per != per:
             return
         self._flush()

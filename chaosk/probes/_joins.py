@@ -1,8 +1,8 @@
-"""How long a member of a group takes until it reads: its way there in stages, one row of ``joins`` for each rebalance.
+"""Time that a member of a group takes to start reading, in stages: one row of ``joins`` for each rebalance.
 
-Joining and syncing are one stage here: librdkafka documents no means to tell them apart. Its statistics name the state
-of the join as it is at that moment, without its age, and its debug lines are no interface. Of the state of the group's
-coordinator they do tell the age, so the moment from which it was there is known, whenever they come.
+Joining and syncing are one stage here, because librdkafka documents no means to separate them. Its statistics contain
+the current state of the join without its age, and its debug lines are not an interface. For the state of the group's
+coordinator they contain the age, so its start is known at any time.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import time
 from chaosk.spec.contracts.probe import EventLog
 
 EVERY_MS = 500
-"""How often librdkafka tells its statistics."""
+"""Interval of librdkafka's statistics, in milliseconds."""
 
-_PATIENCE = 2_000_000_000  # nanoseconds after the first record that the statistics are waited for
+_PATIENCE = 2_000_000_000  # nanoseconds of waiting for the statistics after the first record
 _now = time.monotonic_ns
 
 
@@ -23,7 +23,7 @@ class Joins:
     """Times the joins of one incarnation."""
 
     def __init__(self, log: EventLog, who: tuple[str, int], group: str | None) -> None:
-        """Nothing is under way before :meth:`begins`."""
+        """No join is in progress before :meth:`begins`."""
         self._log, self._who, self._group = log, who, group
         self._partitions = self._rebalance = 0
         self._began: int | None = None
@@ -33,41 +33,41 @@ class Joins:
         self._first: int | None = None
 
     def begins(self) -> None:
-        """It subscribes, or partitions were taken: what comes next is a join, unless one is under way already."""
+        """Start a join, unless one is in progress: the member subscribed, or lost partitions."""
         if self._assigned is not None:
             self.end()
         self._began = self._began or _now()
 
     def given(self, rebalance: int, partitions: int) -> None:
-        """The group has given it so many partitions, in this rebalance of the incarnation."""
+        """Note that the group assigned so many partitions, in this rebalance of the incarnation."""
         if self._assigned is not None:
             self.end()
         self._assigned, self._rebalance, self._partitions = _now(), rebalance, partitions
 
     def known(self) -> None:
-        """The committed offsets of these partitions were asked for and told."""
+        """Note that the committed offsets of these partitions were read."""
         self._fetched = _now()
 
     def took(self, at: int) -> None:
-        """A poll has returned records at ``at``."""
+        """Note that a poll returned records at ``at``."""
         if self._assigned is not None and self._first is None:
             self._first = at
 
     def heard(self, statistics: str) -> None:
-        """What librdkafka's ``stats_cb`` is set to."""
+        """Process librdkafka's statistics; for ``stats_cb``."""
         if self._coordinator is None and (self._began or self._assigned):
             self._coordinator = coordinator_since(statistics)
 
     def keep(self) -> None:
-        """Write the join down once all of it is known, or nothing more is to be expected."""
+        """Write the join once it is complete, or once nothing more is expected."""
         if self._first is not None and (self._coordinator is not None or _now() - self._first > _PATIENCE):
             self.end()
 
     def end(self) -> None:
-        """Write what is known of the join under way, if it came to partitions.
+        """Write the known stages of the current join, if it led to partitions.
 
-        The coordinator gave them, so it was there by then: on a busy machine some milliseconds lie between the two
-        clocks that its moment is the difference of.
+        The coordinator assigned them, so it was known by then. On a busy machine the two clocks behind its time may
+        differ by some milliseconds.
         """
         if self._assigned is not None:
             coordinator = None if self._coordinator is None else min(self._coordinator, self._assigned)
@@ -77,10 +77,10 @@ class Joins:
 
 
 def coordinator_since(statistics: str) -> int | None:
-    """Since when a member is connected to its coordinator, monotonic nanoseconds; None if it is not.
+    """Return the time since which a member is connected to its coordinator, monotonic nanoseconds; else None.
 
-    After librdkafka's STATISTICS.md: ``ts`` is its monotonic clock in microseconds, ``cgrp.stateage`` the milliseconds
-    for which ``cgrp.state`` has been what it is; ``up`` is the state in which the coordinator is known and connected.
+    By librdkafka's STATISTICS.md, ``ts`` is its monotonic clock in microseconds, ``cgrp.stateage`` the age of
+    ``cgrp.state`` in milliseconds, and in the state ``up`` the coordinator is known and connected.
     """
     told = json.loads(statistics)
     group = told.get("cgrp", {})

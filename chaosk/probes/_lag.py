@@ -1,4 +1,4 @@
-"""How far a consumer is behind, as far as it knows without asking anybody."""
+"""A consumer's lag, from local knowledge only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chaosk.probes._ownership import Place
 
 
 def lag(client: Consumer, held: Collection[Place], positions: Mapping[Place, int]) -> int | None:
-    """Records up to the high watermark of the last fetch; None while nothing is held or not all is known."""
+    """Return the records up to the high watermark of the last fetch; None without partitions, or if one is unknown."""
     behind = 0
     for place in held:
         _low, high = client.get_watermark_offsets(TopicPartition(*place), cached=True)
@@ -22,5 +22,5 @@ def lag(client: Consumer, held: Collection[Place], positions: Mapping[Place, int
 
 
 def reached(held: Collection[Place], positions: Mapping[Place, int]) -> int | None:
-    """The sum of the offsets to read next; None while nothing is held or not all is known."""
+    """Return the sum of the next offsets; None without partitions, or if one is unknown."""
     return sum(positions[place] for place in held) if held and all(place in positions for place in held) else None

@@ -1,4 +1,4 @@
-"""Offsets that an application keeps in a topic of its own: a record for each commit, read back where it starts."""
+"""Offsets that an application keeps in its own topic: a record for each commit, read back at the start."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
 HEADER = "offsets"
-"""The header of such a record: topic, partition and offset to read next, of every partition read so far, as JSON."""
+"""The header of such a record: topic, partition and next offset of every partition read so far, as JSON."""
 
 SETTINGS = {"acks": "all", "enable.idempotence": True}
-"""Client settings of the producer that writes them, unless the scenario says otherwise."""
+"""Default client settings of the producer that writes them."""
 
-_TAIL = -2000  # librdkafka's RD_KAFKA_OFFSET_TAIL_BASE: less n, it means the end of the log less n
-_WAIT = 0.1  # seconds that one poll waits, where there are more
-_ONE_POLL = 1.0  # seconds that the only poll of `one_poll` waits: as long as many applications do
+_TAIL = -2000  # librdkafka's RD_KAFKA_OFFSET_TAIL_BASE: minus n, it means the end of the log minus n
+_WAIT = 0.1  # seconds for which one of several polls waits
+_ONE_POLL = 1.0  # seconds for which the only poll of `one_poll` waits, as in many applications
 _now = time.monotonic_ns
 
 
 class Offsets(Model):
-    """Where an application keeps its offsets itself."""
+    """The place where an application keeps its offsets itself."""
 
     topic: TopicName
     """The topic; its partition 0 gets one record for each commit."""
     restore: Literal["complete", "one_poll"] = "complete"
-    """``complete`` reads until the end of the log; ``one_poll`` takes an empty poll for nothing stored."""
+    """``complete`` reads until the end of the log; ``one_poll`` interprets an empty poll as nothing stored."""
     last: Annotated[int, Field(ge=1)] = 5
-    """How many records before the end it begins to read back."""
+    """Number of records before the end at which reading back starts."""
 
 
 class StoredCommits(Commits):
@@ -54,13 +54,13 @@ class StoredCommits(Commits):
         self._known: dict[Place, int] = {}
 
     def restored(self) -> dict[Place, int] | None:
-        """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""
+        """Return the stored next offsets, possibly empty; None if the probe was stopped first."""
         found = self._restoring.restored()
         self._known |= found or {}
         return found
 
-    def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:  # noqa: ARG002 - as it is called
-        """Write a record and wait for its outcome; what was refused for sure."""
+    def sync(self, client: Consumer, offsets: dict[Place, int]) -> dict[Place, int]:  # noqa: ARG002 - same signature
+        """Write a record and wait for its outcome; return the offsets that were definitely refused."""
         self._log.flush()
         invoked = _now()
         self._known |= offsets
@@ -78,7 +78,7 @@ class StoredCommits(Commits):
 def stored_commits(
     probe: Consume, place: Workplace, held: Ownership, own: OwnProducer | None, errors: _client.Errors
 ) -> StoredCommits | None:
-    """What commits for a probe that keeps its offsets itself; None for others."""
+    """Return the committer of a probe that keeps its offsets itself; None for others."""
     if probe.offsets is None or own is None:
         return None
     restoring = Restoring(probe, probe.offsets, place, errors)
@@ -86,17 +86,17 @@ def stored_commits(
 
 
 class Restoring:
-    """Reads back, for one incarnation, what is stored."""
+    """Reads back the stored offsets, for one incarnation."""
 
     def __init__(self, probe: Consume, wanted: Offsets, place: Workplace, errors: _client.Errors) -> None:
         self._wanted, self._place, self._errors = wanted, place, errors
         own = {"enable.auto.commit": False, "enable.partition.eof": True, "isolation.level": "read_committed"}
-        all_there_is = {"auto.offset.reset": "earliest"}  # where fewer are left than it wants
+        all_there_is = {"auto.offset.reset": "earliest"}  # if fewer records are left than requested
         settings = {**probe.config, "group.id": probe.group, **own, **all_there_is}
         self._client = Consumer(_client.consumer_settings(place, settings, errors))
 
     def restored(self) -> dict[Place, int] | None:
-        """The offsets to read next, empty if nothing is stored; None if the probe was told to end meanwhile."""
+        """Return the stored next offsets, possibly empty; None if the probe was stopped first."""
         self._client.assign([TopicPartition(self._wanted.topic, 0, _TAIL - self._wanted.last)])
         try:
             return self._one_poll() if self._wanted.restore == "one_poll" else self._complete()
@@ -104,15 +104,15 @@ class Restoring:
             _client.closed(self._client, _ONE_POLL)
 
     def _one_poll(self) -> dict[Place, int]:
-        """What one poll returns: nothing, too, where a broker does not answer."""
+        """Return the result of one poll: also empty if a broker does not answer."""
         return _merged(self._sound(self._client.consume(self._wanted.last, _ONE_POLL)))
 
     def _complete(self) -> dict[Place, int] | None:
-        """All up to the end, however often nothing comes.
+        """Read up to the end, regardless of empty polls.
 
-        The client asks for the end itself, and waits as long as it takes. A question with a short time limit, asked
-        again and again, takes longer: where one is in flight for too long, librdkafka drops the connection and waits
-        for up to 10 s (``reconnect.backoff.max.ms``) before it connects again.
+        The client finds the end itself, and waits as long as necessary. Repeated requests with a short time-out take
+        longer: if one is in flight for too long, librdkafka drops the connection and waits for up to 10 s
+        (``reconnect.backoff.max.ms``) before it connects again.
         """
         records: list[Message] = []
         while not self._place.stopping():
@@ -126,7 +126,7 @@ class Restoring:
         return None
 
     def _sound(self, messages: list[Message]) -> list[Message]:
-        """Those that are records; errors are counted."""
+        """Return the records; count the errors."""
         for message in messages:
             error = message.error()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - a public constant
@@ -135,7 +135,7 @@ class Restoring:
 
 
 def _merged(records: list[Message]) -> dict[Place, int]:
-    """What the records say, the later ones over the earlier ones."""
+    """Merge the records' offsets, later ones over earlier ones."""
     found: dict[Place, int] = {}
     for record in records:
         text = dict(record.headers() or []).get(HEADER)

@@ -1,4 +1,4 @@
-"""The calls of the probe ``call``: each asks once by librdkafka's admin client, and raises what went wrong."""
+"""The calls of the probe ``call``: each is one request by librdkafka's admin client, and raises its error."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 _END = OffsetSpec.latest()  # type: ignore[no-untyped-call] # of a typed library
 Ask = Callable[[AdminClient], None]
-"""Asks once; raises KafkaException with the first error of the answer, UnansweredError if a part of it is missing."""
+"""Makes one request; raises KafkaException with the answer's first error, UnansweredError for an incomplete answer."""
 
 
 class UnansweredError(Exception):
-    """An answer that the client calls good and that lacks a part."""
+    """An incomplete answer that the client considers good."""
 
 
 def asking(call: Call, partitions: int) -> Ask:
-    """What a probe asks; ``partitions``: how many its topic has."""
+    """Return the call of a probe; ``partitions``: number of partitions of its topic."""
     return lambda client: _OPERATIONS[call.operation](call, client, partitions)
 
 
@@ -37,7 +37,7 @@ def _metadata(call: Call, client: AdminClient, _partitions: int) -> None:
 def _end_offsets(call: Call, client: AdminClient, partitions: int) -> None:
     wanted = dict.fromkeys(_places(call, partitions), _END)
     ends = _all(client.list_offsets(wanted, request_timeout=call.timeout))
-    # where one leader of several never answered, librdkafka 2.16 gives its partitions this, and no error
+    # if one leader of several never answered, librdkafka 2.16 gives its partitions this offset, and no error
     if any(end.offset == OFFSET_INVALID for end in ends):
         raise UnansweredError
 
@@ -63,7 +63,7 @@ def _places(call: Call, partitions: int) -> list[TopicPartition]:
 
 
 def _all(futures: Mapping[Any, Future[Any]]) -> list[Any]:
-    """Every answer; raises the first error."""
+    """Return every answer; raises the first error."""
     return [future.result() for future in futures.values()]
 
 

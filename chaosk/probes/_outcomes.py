@@ -1,17 +1,17 @@
-"""What became of a record, from what librdkafka says of it: ok, fail (definitely not written) or info (maybe).
+"""Outcomes of records, from librdkafka's reports: ok, fail (definitely not written) or info (possibly written).
 
-librdkafka knows whether a message may have been persisted, but its Python binding does not tell, so it is derived
-from the error's name and the producer's settings. The rule: when in doubt, info. Two facts make the doubt wide:
+librdkafka knows whether a message may have been persisted, but its Python binding does not disclose it. The outcome is
+therefore derived from the error's name and the producer's settings; in doubt it is info. Two facts widen the doubt:
 
 * A producer that retries reports the error of its *last* attempt; an earlier one may have been written. So a
-  rejection is definite only where nothing is sent twice after it may have been written: ``retries=0``.
-* With ``acks=all`` a leader appends first and waits for its followers; if it loses the leadership while it waits it
+  rejection is definite only if nothing is sent twice after it may have been written: ``retries=0``.
+* With ``acks=all`` a leader appends first and waits for its followers. If it loses the leadership while it waits, it
   answers NOT_LEADER_FOR_PARTITION, UNKNOWN_TOPIC_OR_PART or a storage error for a record that is in its log, and
-  librdkafka sends again after these even with ``retries=0`` (it holds that nothing was written). So with
+  librdkafka sends again after these even with ``retries=0`` (it assumes that nothing was written). So with
   ``acks=all`` no answer of a broker is definite.
 
-A record that the client refuses to take (``produce`` raises: queue full, too large, client unusable) was never sent
-at all: it is always ``fail`` and needs no table.
+A record that the client refuses to take (``produce`` raises: queue full, too large, client unusable) was never sent at
+all: it is always ``fail`` and needs no table.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REJECTED: Mapping[str, str] = {
     "_UNKNOWN_PARTITION": "the client found no such partition to send it to",
     "_UNKNOWN_TOPIC": "the client found no such topic to send it to",
 }
-"""Errors after which a record that was sent at most once is not in any log, and why."""
+"""Errors after which a record that was sent at most once is in no log, with the reason."""
 
 UNCERTAIN: Mapping[str, str] = {
     "_MSG_TIMED_OUT": "its time ran out in the queue or on the wire: the name is the same for both",
@@ -78,16 +78,16 @@ UNCERTAIN: Mapping[str, str] = {
     "_FENCED": "fenced; an earlier attempt may be in the log",
     "UNKNOWN": "the broker does not say what went wrong, nor how far it got",
 }
-"""Errors that leave it open whether the record was written, and why; so does every error that is in no table."""
+"""Errors after which the record may have been written, with the reason; any error in neither table counts as well."""
 
 
 def delivered(error: KafkaError | None, *, sent_once: bool) -> Outcome:
-    """The outcome that a delivery report stands for; ``sent_once`` as :func:`sends_once` has it."""
+    """Return the outcome of a delivery report; ``sent_once`` as in :func:`sends_once`."""
     if error is None:
         return OK
     return FAIL if sent_once and error.name() in REJECTED else INFO
 
 
 def sends_once(retries: int, acks: int) -> bool:
-    """Whether every answer other than a broken connection's means that the record was never appended."""
+    """Return True if every answer except for a broken connection means that the record was never appended."""
     return retries == 0 and acks in {0, 1}

@@ -1,4 +1,4 @@
-"""Records without an outcome: when each was handed to the client, and at the end which are left."""
+"""Records without an outcome, with the times at which they were passed to the client."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
-_FORGET_AFTER = 1 << 16  # records that are over before what is known of them is dropped: it costs a copy of the rest
+_FORGET_AFTER = 1 << 16  # finished records before they are dropped, which copies the rest
 
 
 class Outstanding:
-    """Sequence numbers in the order they were sent, and which of them have an outcome.
+    """Sequence numbers in the order in which they were sent, with a mark for those that have an outcome.
 
-    Records are sent in batches of one moment each, so a batch is remembered by its first number and that moment;
-    each record takes one byte, and what lies before the oldest one without an outcome is forgotten.
+    Records are sent in batches of one moment each, so a batch is stored as its first number and that moment. Each
+    record takes one byte, and the part before the oldest record without an outcome is dropped.
     """
 
     def __init__(self) -> None:
-        self._first = 0  # the number that the first byte stands for
+        self._first = 0  # the number of the first byte
         self._done = bytearray()
-        self._over = 0  # how many bytes at the beginning are known to be set
+        self._over = 0  # number of leading bytes that are set
         self._starts, self._times = array("q"), array("q")
 
     @property
     def next(self) -> int:
-        """The number that is to be sent next."""
+        """The next number to be sent."""
         return self._first + len(self._done)
 
     def sent(self, count: int, at: int) -> None:
-        """The next ``count`` records were handed over at ``at``."""
+        """Note that the next ``count`` records were passed to the client at ``at``."""
         self._starts.append(self.next)
         self._times.append(at)
         self._done += bytes(count)
 
     def take_back(self, first: int) -> None:
-        """The records from ``first`` on, all of the last batch, were not handed over: they are still to be sent."""
+        """Take back the records from ``first`` on, all of the last batch, which were not passed and are sent again."""
         del self._done[first - self._first :]
         if self._starts[-1] >= first:
             self._starts.pop()
             self._times.pop()
 
     def reported(self, seqs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """These have their outcome now; when each was handed over."""
+        """Mark records as having an outcome; return the times at which they were passed to the client."""
         invoked = self._invoked(seqs)
         np.frombuffer(self._done, np.uint8)[seqs - self._first] = 1
         self._forget()
         return invoked
 
     def left(self) -> list[tuple[int, int]]:
-        """Every record without an outcome, and when it was handed over."""
+        """Return every record without an outcome, with the time at which it was passed to the client."""
         seqs = self._first + np.flatnonzero(np.frombuffer(self._done, np.uint8) == 0)
         return list(zip(seqs.tolist(), self._invoked(seqs).tolist(), strict=True))
 

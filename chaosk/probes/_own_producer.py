@@ -1,4 +1,4 @@
-"""A producer of a consumer's own: for the few records that it writes about what it reads."""
+"""A consumer's own producer, for the few records that it writes about those it reads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
 DRAIN = 10.0
-"""Seconds that a clean end waits for outcomes before it gives the rest up."""
+"""Seconds for which a clean end waits for outcomes before it gives up the rest."""
 
-_PURGED = 2.0  # seconds that the reports of what was given up may take
-_WAIT = 0.05  # seconds that one look for delivery reports waits
+_PURGED = 2.0  # seconds for the reports of given-up records
+_WAIT = 0.05  # seconds for which one poll for delivery reports waits
 _now = time.monotonic_ns
 
 
@@ -39,7 +39,7 @@ class OwnProducer:
         tally: Tally,
         partition: int = -1,
     ) -> None:
-        """``tally`` counts its sends; ``partition``: the one it writes to, or -1, so that the client chooses."""
+        """``tally`` counts its sends; ``partition``: the partition, or -1 for the client's choice."""
         facts = _client.producer_facts({**place.client, **config})
         self.facts = (facts.acks, facts.idempotent, facts.max_in_flight)
         """Acks, idempotence and requests in flight."""
@@ -59,21 +59,21 @@ class OwnProducer:
 
     @property
     def next(self) -> int:
-        """The sequence number of the record that is sent next."""
+        """The sequence number of the next record."""
         return self._sends.outstanding.next
 
     @property
     def rows(self) -> int:
-        """How many rows of ``sends`` it wrote."""
+        """Number of written rows of ``sends``."""
         return self._sends.rows
 
     @property
     def last_error(self) -> str | None:
-        """Why the record that was sent last is not known to be written; None if it is, or nobody said."""
+        """The reason why the last record is not known to be written; None if it is, or if there is no report."""
         return self._error
 
     def send(self, at: int, key: bytes | None = None, headers: Mapping[str, bytes] | None = None) -> None:
-        """Hand the next record to the client; ``at``: since when it is due, monotonic nanoseconds."""
+        """Pass the next record to the client; ``at``: its due time, monotonic nanoseconds."""
         self._last = seq = self.next
         self._outcome = self._error = None
         self._sends.outstanding.sent(1, _now())
@@ -88,9 +88,9 @@ class OwnProducer:
             self._refused(seq, at, error.args[0].name())
 
     def outcome(self, keep: Callable[[], None]) -> Outcome:
-        """What became of the record that was sent last, however long that takes; ``keep`` is called meanwhile.
+        """Wait for the outcome of the last record without a time-out, and return it; ``keep`` is called while waiting.
 
-        Once the probe is told to end it waits :data:`DRAIN` seconds in all; then the outcome is ``info``.
+        Once the probe is asked to end it waits :data:`DRAIN` seconds in all; then the outcome is ``info``.
         """
         while self._outcome is None and self._patient():
             self.serve(_WAIT)
@@ -98,14 +98,14 @@ class OwnProducer:
         return self._outcome or INFO
 
     def serve(self, wait: float = 0) -> None:
-        """Write down the outcomes that are known by now."""
+        """Write the outcomes known by now."""
         self._client.poll(wait)
         reports, self._reports = self._reports, []
         self._tally.answers += len(reports)
         self._sends.reported(reports, [(_now(), len(reports))])
 
     def finish(self) -> None:
-        """Wait for outcomes, for so long; the rest is given up."""
+        """Wait for outcomes for a limited time, and give up the rest."""
         while len(self._client) and self._patient(ending=True):
             self.serve(_WAIT)
         if len(self._client):
@@ -135,7 +135,7 @@ class OwnProducer:
 
 
 def own_producer(probe: Consume, place: Workplace, errors: _client.Errors, tally: Tally) -> OwnProducer | None:
-    """The producer of a consumer that writes as well; None for others."""
+    """Return the producer of a consumer that also writes; None for others."""
     topic = probe.writes_to()
     if topic is None:
         return None

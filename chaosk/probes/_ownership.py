@@ -1,4 +1,4 @@
-"""Which partitions a consumer holds, how often it was given each of them, and in which rebalance."""
+"""The partitions of a consumer, with the numbers of their assignments and rebalances."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ Kind = Literal["assign", "revoke", "lost"]
 
 
 class Change(NamedTuple):
-    """One partition given or taken."""
+    """One assigned or removed partition."""
 
     kind: Kind
     topic: str
     partition: int
     assignment: int
-    """How often this member was given this partition anew, from 0."""
+    """Number of this member's assignment of this partition, from 0."""
     rebalance: int
-    """Which rebalance of this incarnation, from 0."""
+    """Number of the rebalance within this incarnation, from 0."""
 
 
 class Ownership:
     """The partitions held now, with the number of their assignment.
 
-    A number goes up when a partition is given again after it was revoked or lost; a rebalance that keeps a partition
-    (cooperative, or a manual assign of the same) leaves it alone. A rebalance begins with the first partition taken
-    or given after the one before ended, and ends when partitions are given.
+    A number grows when a partition is assigned again after it was revoked or lost. A rebalance that keeps a partition
+    (cooperative, or a manual assign of the same) does not change it. A rebalance starts with the first partition
+    removed or assigned after the previous one ended, and ends when partitions are assigned.
     """
 
     def __init__(self) -> None:
         self.held: dict[Place, int] = {}
-        """By partition, the number of its assignment."""
+        """The number of the assignment, by partition."""
         self._times: dict[Place, int] = {}
         self.rebalance = -1
-        """Which rebalance of this incarnation is under way or was the last, from 0."""
+        """Number of the current or last rebalance of this incarnation, from 0."""
         self._underway = False
 
     def given(self, places: Iterable[Place]) -> list[Change]:
-        """Partitions were assigned; one that is held already keeps its number and is no change."""
+        """Note assigned partitions; one that is already held keeps its number and is not a change."""
         self._begin()
         self._underway = False
         changes = []
@@ -52,17 +52,17 @@ class Ownership:
         return changes
 
     def taken(self, places: Iterable[Place], kind: Kind) -> list[Change]:
-        """Partitions were revoked or lost; one that is not held is no change."""
+        """Note revoked or lost partitions; one that is not held is not a change."""
         self._begin()
         held = [place for place in places if place in self.held]
         return [Change(kind, *place, self.held.pop(place), self.rebalance) for place in held]
 
     def latest(self, place: Place) -> int | None:
-        """The number of the partition's assignment that holds or was the last; None if it was never given."""
+        """Return the number of the partition's current or last assignment; None without one."""
         return self._times.get(place)
 
     def first_time(self, place: Place) -> bool:
-        """Whether the partition was given to this incarnation once only."""
+        """Return True if the partition was assigned to this incarnation only once."""
         return self._times.get(place, 0) == 0
 
     def _begin(self) -> None:

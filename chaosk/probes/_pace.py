@@ -1,4 +1,4 @@
-"""When a consumer that commits by itself commits: what it has processed since, and whether it is time."""
+"""Commit times of a consumer that commits itself, and its processed but uncommitted offsets."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _now = time.monotonic_ns
 
 
 class Pace:
-    """Commits what was processed: every record, batch, number of records or duration, as the scenario says."""
+    """Commits processed records: every record, batch, number of records or duration, as the scenario says."""
 
     def __init__(self, commits: Commits, every: Every, *, wait: bool) -> None:
-        """``wait`` for the answer of each commit (sync), or not (async)."""
+        """``wait``: wait for the answer of each commit (sync), or not (async)."""
         self._commits, self._every, self._wait = commits, every, wait
         self._offsets: dict[Place, int] = {}
         self._records = 0
         self._at = _now()
 
     def processed(self, offsets: dict[Place, int], records: int) -> None:
-        """So many records were processed up to these offsets."""
+        """Note that so many records were processed up to these offsets."""
         self._offsets |= offsets
         self._records += records
 
@@ -39,10 +39,10 @@ class Pace:
             self.commit(client)
 
     def commit(self, client: Consumer) -> None:
-        """Commit now what is not committed; what is refused waits for the next time.
+        """Commit all uncommitted offsets now; refused ones are kept for the next commit.
 
-        A commit that meets the end of a rebalance is refused for its old generation; the next one, which may be that
-        before partitions are handed over, would else begin after it.
+        A commit at the end of a rebalance is refused for its old generation. Without keeping it, the next commit,
+        possibly the last one before a revocation, would not contain it.
         """
         offsets, self._offsets = self._offsets, {}
         self._records, self._at = 0, _now()
@@ -52,13 +52,13 @@ class Pace:
             self._commits.start(client, offsets)
 
     def before_revoke(self, client: Consumer, places: Iterable[Place]) -> None:
-        """Commit before partitions are handed over, and wait: another member begins where this commit says."""
+        """Commit before partitions are revoked, and wait: another member starts at this commit."""
         offsets = {place: self._offsets.pop(place) for place in places if place in self._offsets}
         if offsets:
             self._commits.sync(client, offsets)
 
     def drop(self, places: Iterable[Place]) -> None:
-        """Partitions were lost: somebody else may hold them, so nothing of them is committed any more."""
+        """Drop the offsets of lost partitions, which another member may hold."""
         for place in places:
             self._offsets.pop(place, None)
 
@@ -69,7 +69,7 @@ class Pace:
 
 
 def paced(probe: Consume, commits: Commits) -> Pace | None:
-    """What commits for a probe that does so by itself; None for others."""
+    """Return the committer of a probe that commits itself; None for others."""
     how = probe.committing()
     if how not in {"sync", "async"}:
         return None

@@ -1,4 +1,4 @@
-"""What an application does with records, as YAML fields of the probe ``consume``: how long it works, and what fails."""
+"""An application's processing of records, as YAML fields of the probe ``consume``: its duration and its failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosk.probes._fields import TopicName
 from chaosk.rundir.events.payload import Payload
 
 TRIES = 9
-"""How often a record is tried again unless the scenario says otherwise: as often as common frameworks do."""
+"""Default number of retries of a record, as in common frameworks."""
 
 Handling = Literal["swallow", "leave", "seek_back", "stop", "dead_letter"]
 
@@ -25,14 +25,14 @@ _WORK_SCHEMA = {
 
 
 class Work(Model):
-    """How long the work on what a poll returned takes."""
+    """The duration of processing."""
 
     seconds: float
     per: Literal["record", "batch"]
 
 
 def parse_work(value: object) -> object:
-    """``10ms/record`` or ``2s/batch``; raises ValueError for anything else."""
+    """Parse ``10ms/record`` or ``2s/batch``; raises ValueError for anything else."""
     if isinstance(value, Work):
         return value
     duration, slash, per = value.partition("/") if isinstance(value, str) else ("", "", "")
@@ -60,23 +60,23 @@ Processing = Annotated[
 
 
 class Failing(Model):
-    """Records whose processing fails, and what the consumer does about it; the same ones for every consumer."""
+    """Records whose processing fails, and the consumer's reaction; the same records for every consumer."""
 
     every: Annotated[int, Field(ge=1)] | None = None
-    """Each so many-th record of a producer fails: with 100 those with seq 99, 199 and so on."""
+    """Each N-th record of a producer fails: with 100 those with seq 99, 199 and so on."""
     share: Annotated[float, Field(gt=0, le=1)] | None = None
-    """This share of the records fails, picked by what they are: 0.01 is one in a hundred."""
+    """This share of the records fails, chosen by their identity: 0.01 is one in a hundred."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many attempts at such a record fail, counted by each process; without it all do."""
+    """Number of failing attempts at such a record, counted by each process; by default all."""
     handling: Handling
-    """``swallow``, ``leave`` (go on and do not commit it), ``seek_back`` (try it again), ``stop`` (read no more) or
+    """``swallow``, ``leave`` (go on and do not commit it), ``seek_back`` (retry it), ``stop`` (read no more) or
     ``dead_letter`` (send a record about it to ``topic``, and go on)."""
     tries: Annotated[int, Field(ge=1)] | None = None
-    """How often ``seek_back`` tries again before it swallows the record (9), ``dead_letter`` before it sends (0)."""
+    """Number of retries of ``seek_back`` before it swallows the record (9), of ``dead_letter`` before it sends (0)."""
     topic: TopicName | None = None
-    """The topic of the dead letters; which record each is about is in the table ``outputs``."""
+    """The topic of the dead letters; the table ``outputs`` names the record of each."""
     wait: bool = True
-    """Whether a dead letter must be acknowledged before the record counts as done; if it is not, all is tried again."""
+    """True if a dead letter must be acknowledged before the record counts as done; otherwise all is retried."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Failing:
@@ -95,7 +95,7 @@ class Failing(Model):
         return self
 
     def concerns(self, payload: Payload) -> bool:
-        """Whether attempts at this record fail."""
+        """Return True if attempts at this record fail."""
         if self.every is not None:
             return payload.seq % self.every == self.every - 1
         name = f"{payload.producer}/{payload.incarnation}/{payload.seq}"

@@ -1,4 +1,4 @@
-"""The loop of the probe ``produce``: sends what is due, tick by tick, and turns delivery reports into events."""
+"""The loop of the probe ``produce``: sends due records, tick by tick, and turns delivery reports into events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chaosk.probes.produce import Produce
 
 TICK = 0.00125
-"""Seconds between looks at what is due: no send is later than that by itself."""
+"""Seconds between checks for due records: the largest delay that the loop itself causes."""
 
 FLUSH_EVERY = 0.05
 """Seconds between flushes of the event log: half of what a SIGKILL may cost."""
@@ -35,23 +35,23 @@ TELL_EVERY = 0.2
 """Seconds between reports of progress."""
 
 DRAIN = 10.0
-"""Seconds that a clean end waits for outcomes before it gives the rest up."""
+"""Seconds for which a clean end waits for outcomes before it gives up the rest."""
 
 PURGED = 2.0
-"""Seconds that the reports of what was given up may take."""
+"""Seconds for the reports of given-up records."""
 
-_AT_ONCE = 1000  # records handed to the client in one call, and so between two looks at the delivery reports
-_LEAD = 50_000_000  # nanoseconds before the first record is due: what has to be written first takes some of them
+_AT_ONCE = 1000  # records passed to the client in one call, between two polls for delivery reports
+_LEAD = 50_000_000  # nanoseconds before the first record is due, some of which the first writes take
 _MODEST = 20_000  # records per second up to which sending takes less than a fifth of a core
-_IN_BULK = 128  # records from which on encoding them together is quicker
+_IN_BULK = 128  # smallest number of records for which bulk encoding is faster
 _now = time.monotonic_ns
 
 
 class Producing:
-    """One incarnation of a producer at work."""
+    """One incarnation of a producer."""
 
     def __init__(self, probe: Produce, place: Workplace) -> None:
-        """Makes the client; nothing is sent before ``run``."""
+        """Creates the client; nothing is sent before ``run``."""
         self._probe = probe
         self._place = place
         self._facts = facts = _client.producer_facts({**place.client, **probe.settings(place.probe)})
@@ -76,9 +76,9 @@ class Producing:
         return Producer({**_client.settings(self._place, config, self._errors), **self._watch.settings(config)})
 
     def run(self) -> None:
-        """Warm up, send by the schedule until told to end, wait for outcomes, write the end marker."""
+        """Warm up, send by the schedule until stopped, wait for outcomes, and write the end marker."""
         if self._place.incarnation == 0 and self._probe.started_by == "run":
-            self._warm_up()  # others are applications that start in the middle: they do not wait for better times
+            self._warm_up()  # others are applications that start in the middle, without waiting for a healthy cluster
         self._start = _now() + self._lead()
         self._began()
         schedule = self._probe.schedule()
@@ -94,7 +94,7 @@ class Producing:
         _warm_up.producer(self._producer, self._place, self._probe.topic, self._probe.config)
 
     def _lead(self) -> int:
-        """Nanoseconds before the first record is due."""
+        """Return the nanoseconds before the first record is due."""
         return _LEAD
 
     @property
@@ -117,10 +117,10 @@ class Producing:
                 self._serve()
                 if end >= due:
                     break
-            time.sleep(max(0.0, TICK - (_now() - looked) / 1e9))  # what took long must not make the next look late
+            time.sleep(max(0.0, TICK - (_now() - looked) / 1e9))  # a long iteration must not delay the next one
 
     def _full_speed(self) -> None:
-        """A record is due when it is sent; those that do not fit into the client's queue are due again later."""
+        """Send records, each due when it is sent; those that do not fit into the client's queue become due again."""
         while not self._place.stopping():
             refused = self._send(np.full(_AT_ONCE, _now()))
             full = _tail([seq for seq, _, error in refused if error == "_QUEUE_FULL"], self._next)
@@ -132,7 +132,7 @@ class Producing:
             self._serve(TICK if refused else 0)
 
     def _send(self, scheduled: list[int] | Longs) -> list[tuple[int, int, str]]:
-        """Hand the next records to the client; those it did not take as (seq, scheduled), with the error's name."""
+        """Pass the next records to the client; return refused ones as (seq, scheduled, error's name)."""
         first, key = self._next, self._probe.key
         messages: list[dict[str, Any]] = [{"value": value} for value in self._values(first, scheduled)]
         if self._probe.keys != "none":
@@ -169,7 +169,7 @@ class Producing:
         self._producer.poll(wait)
 
     def _counted(self, before: int) -> int:
-        """Note when the reports came that are there beyond so many; that moment."""
+        """Note the arrival time of the reports beyond the first ``before``, and return it."""
         now = _now()
         if len(self._reports) > before:
             self._polls.append((now, len(self._reports) - before))
@@ -177,10 +177,10 @@ class Producing:
         return now
 
     def _report(self, _error: KafkaError | None, message: Message) -> None:
-        self._reports.append(message)  # which knows the error as well
+        self._reports.append(message)  # the message contains the error as well
 
     def _written(self, now: int | None = None) -> None:
-        """Write what is known by ``now``, with a tally if it is time for one."""
+        """Write everything known by ``now``, with a tally if it is time for one."""
         (reports, self._reports), (polls, self._polls) = (self._reports, []), (self._polls, [])
         self._sends.reported(reports, polls)
         self._tallies.keep(_now() if now is None else now)
@@ -222,7 +222,7 @@ class Producing:
         while len(self._producer) and _now() < deadline:
             self._serve(0.01)
         self._written()
-        for seq, invoked in self._sends.outstanding.left():  # a row all the same: the record was due
+        for seq, invoked in self._sends.outstanding.left():  # written as well, since the record was due
             scheduled = self._start + schedule.due(seq) if schedule else invoked
             self._sends.never_reported((seq, scheduled), self._probe.partition, invoked)
 
@@ -235,9 +235,9 @@ class Producing:
 
 
 def _tail(seqs: list[int], end: int) -> int:
-    """Where the run of consecutive numbers begins that reaches up to ``end``; ``end`` if there is none.
+    """Return the start of the run of consecutive numbers that reaches up to ``end``; ``end`` if there is none.
 
-    Only the last records of a batch can be sent again under their numbers: behind a gap others were taken.
+    Only the last records of a batch can be sent again under their numbers, because later ones were taken after a gap.
     """
     for seq in reversed(seqs):
         if seq != end - 1:

@@ -38,17 +38,17 @@ class Reads:
         self._held = held
         self._polls: list[_Poll] = []
         self.rows = 0
-        """How many records were delivered."""
+        """Number of delivered records."""
         self.transaction: str | None = None
-        """The transaction that what is moved next was read in."""
+        """The transaction in which the next moved records were read."""
 
     @property
     def waiting(self) -> bool:
-        """Whether there are deliveries that are not yet in the log."""
+        """True if there are deliveries that are not in the log yet."""
         return bool(self._polls)
 
     def take(self, messages: Sequence[Message], poll: int, at: int) -> dict[Place, int]:
-        """Take what one poll delivered at ``at``; by partition, the offset to read next."""
+        """Take the records that one poll delivered at ``at``; return the next offset by partition."""
         topic = cast("str", messages[0].topic())
         partitions = cast("list[int]", [message.partition() for message in messages])
         offsets = cast("list[int]", [message.offset() for message in messages])
@@ -62,7 +62,7 @@ class Reads:
         return {(topic, partition): offset + 1 for partition, offset in last.items()}
 
     def move(self) -> None:
-        """Hand what was taken to the log."""
+        """Write the collected deliveries to the log."""
         if not self._polls:
             return
         polls, self._polls = self._polls, []

@@ -1,4 +1,4 @@
-"""When each record is due: fixed by the plan alone, so that a client that stalls cannot move its own deadlines."""
+"""Due times of records, determined by the plan only, so that a stalled client cannot postpone its own deadlines."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Schedule:
     """Records per second from the end of the ramp on."""
     over: float = 0.0
     """Length of the ramp in seconds."""
-    _ramped: float = field(init=False, repr=False, compare=False)  # how many records are due during the ramp
+    _ramped: float = field(init=False, repr=False, compare=False)  # number of records due during the ramp
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ramped", self._integral(self.over))
 
     def due(self, n: int) -> int:
-        """Nanoseconds after the start at which record ``n`` is due."""
+        """Return the nanoseconds after the start at which record ``n`` is due."""
         if n > self._ramped or not self.over:
             return round((self.over + (n - self._ramped) / self.to) * _NS)
         growth = (self.to - self.rate) / self.over
@@ -36,7 +36,7 @@ class Schedule:
         return round(2 * n / (self.rate + root) * _NS) if n else 0
 
     def count(self, elapsed: int) -> int:
-        """How many records are due ``elapsed`` nanoseconds after the start: those with ``due(n) <= elapsed``."""
+        """Return the number of records due ``elapsed`` nanoseconds after the start: with ``due(n) <= elapsed``."""
         if elapsed < 0:
             return 0
         n = max(0, int(self._integral(elapsed / _NS)))

@@ -32,11 +32,11 @@ class Sends:
         sent_once: bool,
         told_offsets: bool = True,
     ) -> None:
-        """``who`` is probe, incarnation and topic; ``body_at`` is where its values tell seq and scheduled.
+        """``who`` is probe, incarnation and topic; ``body_at`` is the position of seq and scheduled in its values.
 
-        ``told_offsets``: whether brokers answer, so that reports carry offsets of the log. With ``acks=0`` they do not,
-        and librdkafka counts the records of a batch up from -1001. Every outcome is counted in ``tally`` before it
-        becomes a row.
+        ``told_offsets``: brokers answer, so that reports contain offsets of the log. With ``acks=0`` they do not, and
+        librdkafka counts the records of a batch up from -1001. Every outcome is counted in ``tally`` before it becomes
+        a row.
         """
         self._log = log
         self._who = who
@@ -49,11 +49,11 @@ class Sends:
         self.counts: Counter[Outcome] = Counter()
         self.last_error: str | None = None
         self.transaction: tuple[str | None, int | None] = (None, None)
-        """Name and epoch of the transaction that what is reported now was sent in."""
+        """Name and epoch of the transaction in which the records reported now were sent."""
         self.rows = 0
 
     def reported(self, messages: Sequence[Message], polls: Sequence[tuple[int, int]]) -> None:
-        """Write what delivery reports say; ``polls`` says when they came: times, and how many at each."""
+        """Write delivery reports; ``polls`` contains their arrival times, with the number at each."""
         if not messages:
             return
         count = len(messages)

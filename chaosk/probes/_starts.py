@@ -1,4 +1,4 @@
-"""Where a consumer begins each partition it is given, with what it asked for and learned as events."""
+"""Start positions of a consumer's assigned partitions, with the requests for them as events."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 Edge = Literal["beginning", "end"]
 Restore = Callable[[], dict[Place, int] | None]
-"""The offsets that an application has stored; None if it was told to end before it knew."""
+"""Returns the offsets that an application has stored; None if it was stopped first."""
 
-_ASK_WITHIN = 5.0  # seconds; a coordinator that does not answer leaves the question to librdkafka, which asks again
+_ASK_WITHIN = 5.0  # seconds; without an answer of the coordinator librdkafka asks again itself
 _now = time.monotonic_ns
 
 
 class Starts:
-    """Begins partitions for one incarnation."""
+    """Determines start positions for one incarnation."""
 
     def __init__(self, client: Consumer, probe: Consume, place: Workplace, restore: Restore | None = None) -> None:
-        """``restore``: how an application that keeps its offsets itself learns of them."""
+        """``restore``: reads the offsets of an application that keeps them itself."""
         self._client, self._probe, self._place, self._restore = client, probe, place, restore
         self._who = (place.probe, place.incarnation)
         strategy = str(probe.config.get("partition.assignment.strategy", ""))
         self.cooperative = "cooperative" in strategy or probe.config.get("group.protocol") == "consumer"
-        """Whether partitions are given and taken one by one."""
+        """True if partitions are assigned and revoked incrementally."""
         self._latest = str(probe.settings()["auto.offset.reset"]) in {"latest", "largest", "end"}
         self.answered = False
-        """Whether the committed offsets were told when partitions were begun last."""
+        """True if the committed offsets were known at the last start."""
 
     def wanted(self) -> tuple[int, ...]:
-        """The partitions that a consumer without a group's say reads; asks until it is answered or told to end."""
+        """Return the partitions of a consumer with manual assignment; asks until it is answered or stopped."""
         if isinstance(self._probe.assign, tuple):
             return self._probe.assign
         while not self._place.stopping():
@@ -51,7 +51,7 @@ class Starts:
         return ()
 
     def at(self, places: list[Place], held: Ownership) -> list[TopicPartition]:
-        """The places to begin at; an offset that is not known is left to librdkafka."""
+        """Return the start positions; an unknown offset is left to librdkafka."""
         committed = self._committed(places) if self._probe.group and places else {}
         self.answered = bool(committed)
         return [self._one(place, committed.get(place), held) for place in places]
@@ -85,7 +85,7 @@ class Starts:
         )
 
     def _known(self, known: dict[Place, TopicPartition], invoked: int) -> dict[Place, TopicPartition]:
-        """The answers, once they are written down."""
+        """Write the answers, and return them."""
         completed = _now()
         for place, each in known.items():
             offset = each.offset if each.offset >= 0 else None
@@ -93,10 +93,10 @@ class Starts:
         return known
 
     def _edge(self, place: Place, edge: Edge, kind: str = "seek") -> TopicPartition:
-        """The first or the next offset of the log as a number, because its event has to name one.
+        """Return the first or the next offset of the log as a number, because its event has to contain one.
 
-        A client that resets a position to the end does not tell where that was: what was written before, and is not
-        owed, cannot be told from what it missed. So the end is asked for here, and begun at.
+        A client that resets a position to the end does not report the offset. Records written before it, which are not
+        owed, could not be distinguished from missed ones. Therefore the end is read here and used as the start.
         """
         partition = TopicPartition(*place)
         try:

@@ -1,4 +1,4 @@
-"""Who hears the statistics of a consumer's client: its joins, and the watch over its connections."""
+"""Receivers of the statistics of a consumer's client: its joins, and the watch over its connections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def heard(probe: Consume, place: Workplace, joins: Joins) -> dict[str, Any]:
-    """The settings; a member of a group tells them whatever else is asked for, unless the scenario says how often."""
+    """Return the settings; a group member always gets statistics, with the scenario's interval if it sets one."""
     settings = probe.settings()
     watching = Watch(place, "consumer", on=probe.connections).settings(settings)
     if probe.assign is not None:

@@ -1,8 +1,8 @@
-"""What a probe's process counts by itself of what it is told, beside the rows that it writes of the same.
+"""Independent counts of a probe's process, beside the rows that it writes.
 
-The analysis counts the rows and holds them against this: rows that were lost, doubled or changed on their way through
-the log, the disk, the archive or the analysis itself are seen, whoever's mistake it was. Constant space: fingerprints
-by partition (``chaosk.rundir.events.fingerprint``) and histograms with the analysis's own buckets
+The analysis compares the rows with these counts. This detects rows that were lost, duplicated or changed in the log, on
+the disk, in the archive or in the analysis. Constant space: fingerprints by partition
+(``chaosk.rundir.events.fingerprint``) and histograms with the analysis's own buckets
 (``chaosk.rundir.events.buckets``).
 """
 
@@ -20,17 +20,17 @@ from chaosk.rundir.events.fingerprint import Fingerprint, Longs, by_group, hashe
 from chaosk.spec.contracts.probe import EventLog
 
 EVERY = 1_000_000_000
-"""Nanoseconds between two tallies at least."""
-_SHARE = 100  # and this part of its age, lest those of a long run outgrow it: a kill costs it the check of 1 % at most;
+"""Minimum nanoseconds between two tallies."""
+_SHARE = 100  # and this part of its age, to limit the number of tallies: a kill loses the check of at most 1 %;
 # histograms have thousands of buckets, so they are written whenever the age has doubled
 _AT_ONCE = 2_000  # records that are counted together: fewer cost as much
-_NOWHERE = -1  # stands for a partition or an offset that nobody knows
+_NOWHERE = -1  # stands for an unknown partition or offset
 ANSWER, READ, POLL, GAP, UNANSWERED = "answer", "read", "poll", "gap", "unanswered"
-"""What is counted, beside the outcomes of sends."""
+"""Names of counts other than the outcomes of sends."""
 
 
 class Sent(NamedTuple):
-    """Sends that had the same outcome, by column; in the order in which their outcomes came."""
+    """Sends with the same outcome, by column, in the order in which their outcomes arrived."""
 
     partitions: Longs
     seqs: Longs
@@ -40,7 +40,7 @@ class Sent(NamedTuple):
     """None for records whose outcome never became known."""
 
     def only(self, those: NDArray[np.bool_] | Longs) -> Sent:
-        """Some of them, by truth values or by numbers."""
+        """Select some of them, by a mask or by indices."""
         partitions, seqs, offsets, scheduled = (column[those] for column in self[:4])
         completed = None if self.completed is None else self.completed[those]
         return Sent(partitions, seqs, offsets, scheduled, completed)
@@ -55,11 +55,11 @@ class Tally:
     """The running counts of one process."""
 
     def __init__(self) -> None:
-        """Of a process that was told nothing yet."""
+        """Starts with zero counts."""
         self.answers = 0
-        """How many sends have an outcome, counted by the client's calls."""
+        """Number of sends with an outcome, counted by the client's calls."""
         self.polls = 0
-        """How many polls are over."""
+        """Number of completed polls."""
         self._figures: dict[tuple[_Part, int], Fingerprint] = {}
         self._latencies: dict[str, Longs] = {}
         self._waiting: list[tuple[_Part, tuple[Longs, ...]]] = []
@@ -87,7 +87,7 @@ class Tally:
             self._settle()
 
     def _settle(self) -> None:
-        """Count what waits for it."""
+        """Count the waiting rows."""
         waiting, self._waiting, self._many = self._waiting, [], 0
         for part in {part for part, _ in waiting}:
             chunks = zip(*(columns for each, columns in waiting if each == part), strict=True)
@@ -113,7 +113,7 @@ class Tally:
         self._acknowledged = int(completed[-1])
 
     def columns(self, *, latencies: bool = True) -> dict[str, list[Any]]:
-        """All figures, the histograms too if ``latencies``: the columns of ``tallies`` from ``what`` on."""
+        """Return all figures, with the histograms if ``latencies``: the columns of ``tallies`` from ``what`` on."""
         self._settle()
         none = (None, None, None)
         rows: list[tuple[Any, ...]] = [
@@ -135,19 +135,19 @@ class Tally:
 
 
 class Tallies:
-    """Writes the tally of one process now and then, right behind the rows that it stands for."""
+    """Writes the tally of one process from time to time, right after the rows that it covers."""
 
     def __init__(self, log: EventLog, who: tuple[str, int]) -> None:
         """``who`` is probe and incarnation."""
         self.tally = Tally()
-        """What is counted."""
+        """The running counts."""
         self._log, self._who = log, who
         self._number = 0
         self._began: int | None = None
         self._due = self._whole = 0
 
     def keep(self, now: int) -> None:
-        """Write it if it is time; ``now`` is a moment after which nothing was counted, and all that was is written."""
+        """Write the tally if it is time; by ``now`` all counted rows must have been written."""
         if self._began is None:
             self._began, self._due = now, now + EVERY
         if now >= self._due:
@@ -157,7 +157,7 @@ class Tallies:
             self._whole = now + age if whole else self._whole
 
     def write(self, now: int, *, latencies: bool = True) -> None:
-        """Write it, with its histograms if ``latencies``; see :meth:`keep`."""
+        """Write the tally, with its histograms if ``latencies``; see :meth:`keep`."""
         columns = self.tally.columns(latencies=latencies)
         own = {"probe": self._who[0], "incarnation": self._who[1], "tally": self._number, "at": now}
         self._log.write_columns("tallies", len(columns["what"]), {**own, **columns})
@@ -168,9 +168,9 @@ _COLUMNS = ("what", "topic", "partition", "bucket", "count", "xor", "sum", "nano
 
 
 def known(values: Sequence[int | None]) -> Longs:
-    """Numbers of which some may be missing, with -1 in their place."""
+    """Return numbers of which some may be missing, with -1 in their place."""
     try:
-        return np.frombuffer(array("q", values), np.int64)  # type: ignore[type-var] # one that is missing raises
+        return np.frombuffer(array("q", values), np.int64)  # type: ignore[type-var] # a missing one raises
     except TypeError:
         return np.array([_NOWHERE if value is None else value for value in values], np.int64)
 

@@ -1,4 +1,4 @@
-"""The loop of the probe ``produce`` in transactions: what is due goes into the one that is open."""
+"""The loop of the probe ``produce`` with transactions: due records go into the open transaction."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from chaosk.spec.contracts.probe import Workplace
 if TYPE_CHECKING:
     from chaosk.probes.produce import Produce
 
-_AT_ONCE = 500  # records handed over in one call
+_AT_ONCE = 500  # records passed to the client in one call
 _now = time.monotonic_ns
-_WAIT = 0.005  # seconds that one look for delivery reports waits at the end of a transaction
+_WAIT = 0.005  # seconds for which one poll for delivery reports waits at the end of a transaction
 
 
 class Transacting(Producing):
     """One incarnation of a producer that writes in transactions.
 
-    What is due while a transaction ends, or while there is no client to write with, is sent late and not left out.
+    Records that are due while a transaction ends, or while there is no usable client, are sent late and not left out.
     """
 
     def __init__(self, probe: Produce, place: Workplace) -> None:
-        """Makes the client; nothing is asked before ``run``."""
-        assert probe.transaction is not None  # noqa: S101 - else it is a plain producer's work
+        """Creates the client; it sends no request before ``run``."""
+        assert probe.transaction is not None  # noqa: S101 - otherwise it is a plain producer's work
         self._wanted = probe.transaction
         self._full = self._begun_with = self._withdrawn = 0
         super().__init__(probe, place)
@@ -52,7 +52,7 @@ class Transacting(Producing):
             self._renewed()
 
     def _lead(self) -> int:
-        """A later incarnation takes over at once: it is the same application that comes back."""
+        """Return the nanoseconds before the first record is due; later incarnations take over at once."""
         waits = 0 if self._place.incarnation else self._wanted.takes_over
         return super()._lead() + round(waits * 1e9)
 
@@ -76,7 +76,7 @@ class Transacting(Producing):
             time.sleep(TICK)
 
     def _open(self) -> bool:
-        """Whether a transaction is open, which is begun if need be."""
+        """Begin a transaction if none is open; return True if one is open."""
         transactions = self._transactions
         if transactions.current is None and transactions.begin():
             self._begun_with = self._sends.counts[OK]
@@ -93,7 +93,7 @@ class Transacting(Producing):
             self._complete(schedule)
 
     def _complete(self, schedule: Schedule) -> None:
-        """End the open transaction, once it is known what became of its records."""
+        """End the open transaction, once the outcomes of its records are known."""
         transactions, every = self._transactions, self._wanted.abort_every
         self._serve_until(lambda: transactions.broken or not transactions.patient())
         before = len(self._reports)
@@ -104,7 +104,7 @@ class Transacting(Producing):
         self._counted(before)
         if transactions.spoilt or transactions.fenced:
             self._give_up(schedule)
-            self._sends.last_error = self._errors.last  # and not what became of the records for that reason
+            self._sends.last_error = self._errors.last  # not the outcomes of the records that result from it
         else:
             given_up = _now() + PURGED * 1e9
             self._serve_until(lambda: _now() > given_up)
@@ -122,7 +122,7 @@ class Transacting(Producing):
             self._producer = self._transactions.client
 
     def _poll(self, wait: float) -> None:
-        """What makes the client unusable is no callback's business: the poll that would have served it raises."""
+        """Poll; a fatal error of the client is raised by the poll itself, not passed to a callback."""
         try:
             super()._poll(wait)
         except KafkaException as error:
@@ -134,7 +134,7 @@ class Transacting(Producing):
         super()._report(error, message)
 
     def _state(self) -> ProbeState:
-        """``ok`` without the records of transactions that were not committed: no careful reader will ever have them."""
+        """Return the state; ``ok`` excludes records of uncommitted transactions, as ``read_committed`` does."""
         state = super()._state()
         standby = _now() < self._start
         return state.model_copy(update={"ok": state.ok - self._withdrawn, "standby": standby})

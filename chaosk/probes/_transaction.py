@@ -1,12 +1,12 @@
-"""Transactions of one process: begun, committed or aborted, and what an application does when one of these fails.
+"""Transactions of one process: begin, commit, abort, and an application's reaction to failures of these.
 
-What can be tried again is tried again, for as long as the probe may wait; what asks for an abort is aborted; what
-leaves the client unusable makes a new client, which initializes the same ``transactional.id`` once more. A client
-that was fenced has a successor, so it ends the work of its process for good.
+Retriable errors are retried, for as long as the probe may wait. Errors that require an abort lead to an abort. Errors
+that make the client unusable lead to a new client, which initializes the same ``transactional.id`` again. A fenced
+client has a successor, and therefore ends the work of its process for good.
 
-Only a commit whose call returned without an error is ``committed``. A transaction that was never asked to commit can
-only be ``aborted``, whatever became of the abort itself. Everything else is ``info``: an answer of the coordinator
-that the client did not get may have been a yes, and the error that it got later says nothing about that.
+Only a commit whose call returned without an error is ``committed``. A transaction without any attempt to commit can
+only be ``aborted``, whatever the result of the abort. Everything else is ``info``: a lost answer of the coordinator may
+have been a yes, and a later error is no evidence about it.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ ABORTED: Ending = "aborted"
 INFO: Ending = "info"
 
 FENCED = frozenset({"_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
-"""Errors that say that another client has taken over the ``transactional.id``, where they are final."""
+"""Final errors that mean that another client has taken over the ``transactional.id``."""
 
 TRY = 0.5
-"""Seconds that one call to the coordinator waits before the probe looks around and calls again."""
+"""Seconds for which one call to the coordinator waits before the probe serves other work and calls again."""
 
 SILENCE = 15.0
-"""Seconds after which a client is given up that does not say whether a transaction will commit its offsets.
+"""Seconds after which a client is given up if it does not answer whether a transaction will commit its offsets.
 
-librdkafka keeps the group's coordinator in a cache. Where that broker has died and left the metadata, it waits for a
-sign of it and asks nobody else, and the call does not return, whatever its time limit (librdkafka issue 5511, seen
-with 2.16). Other clients of the group go on, and so does an application that makes a new one.
+librdkafka keeps the group's coordinator in a cache. If that broker has died and left the metadata, it waits for it and
+asks no other broker, and the call does not return, regardless of its time-out (librdkafka issue 5511, seen with 2.16).
+Other clients of the group go on, and so does an application that creates a new one.
 """
 
-_PAUSE = 0.2  # seconds before a client that could not be used at all is replaced
+_PAUSE = 0.2  # seconds before an unusable client is replaced
 _now = time.monotonic_ns
 
 
@@ -50,18 +50,18 @@ class Transactions:
     """The transactions of one incarnation, by one client after another."""
 
     def __init__(self, place: Workplace, name: str, make: Callable[[], Producer], errors: _client.Errors) -> None:
-        """``name`` is the ``transactional.id``; ``make`` makes the client, again where one has become unusable."""
+        """``name`` is the ``transactional.id``; ``make`` creates the client, and its replacement."""
         self._place, self._id, self._make, self._errors = place, name, make, errors
         self.client = make()
         self.fenced = False
-        """Whether a successor has taken over: this process may not write any more."""
+        """True once a successor has taken over: this process may not write any more."""
         self.spoilt = False
-        """Whether the client is unusable; what it still holds is to be given up before ``renew``."""
+        """True if the client is unusable; its outstanding records must be given up before ``renew``."""
         self.epoch = -1
         self.current: str | None = None
-        """The transaction that is open."""
+        """The open transaction."""
         self.broken = False
-        """Whether it can only be aborted."""
+        """True if it can only be aborted."""
         self.count = 0
         self.begun = 0
         self._initialized = 0
@@ -69,14 +69,14 @@ class Transactions:
         self._limit = 0
 
     def patient(self) -> bool:
-        """Whether what got no answer may be tried again: until ``DRAIN`` seconds after the probe was told to end."""
+        """Return True if unanswered calls may be retried: until ``DRAIN`` seconds after the probe was asked to end."""
         if not self._place.stopping():
             return True
         self._limit = self._limit or round(_now() + DRAIN * 1e9)
         return _now() < self._limit
 
     def initialize(self) -> bool:
-        """Take over the ``transactional.id``, if that is still to be done; whether it is."""
+        """Take over the ``transactional.id`` if necessary; return True once that is done."""
         if not self._ready and not self.fenced and not self.spoilt:
             try:
                 self.client.init_transactions(TRY)
@@ -88,7 +88,7 @@ class Transactions:
         return self._ready
 
     def begin(self) -> bool:
-        """Begin one, if none is open; whether one is now."""
+        """Begin a transaction if none is open; return True if one is open."""
         if self.current is None and self.initialize():
             try:
                 self.client.begin_transaction()
@@ -101,7 +101,7 @@ class Transactions:
         return self.current is not None
 
     def send_offsets(self, offsets: Mapping[tuple[str, int], int], consumer: Consumer, group: str) -> bool:
-        """Have the open transaction commit the offsets to read next; whether it will, else it is to be aborted."""
+        """Add next offsets to the open transaction; return True if it will commit them, else it must be aborted."""
         for (topic, partition), offset in offsets.items():
             row = (self._place.probe, self._place.incarnation, self.current, group, topic, partition, offset, _now())
             self._place.log.write("txn_offsets", row)
@@ -124,7 +124,7 @@ class Transactions:
         return False
 
     def commit(self) -> Ending:
-        """Commit the open transaction, and abort it where the client asks for that."""
+        """Commit the open transaction, or abort it if the client requires that."""
         ending, outcome = _now(), INFO
         while True:
             try:
@@ -144,13 +144,13 @@ class Transactions:
         return self._over(ending, outcome)
 
     def abort(self) -> Ending:
-        """Abort the open transaction, which was never asked to commit."""
+        """Abort the open transaction, without any attempt to commit it."""
         ending = _now()
         self._abort()
         return self._over(ending, ABORTED)
 
     def renew(self) -> None:
-        """Replace a client that has become unusable."""
+        """Replace an unusable client."""
         self.client = self._make()
         self.spoilt = self._ready = False
         time.sleep(_PAUSE)
@@ -174,7 +174,7 @@ class Transactions:
         return outcome
 
     def failed(self, error: KafkaError) -> None:
-        """A call failed: one that can be tried again will be; else the client is of no more use."""
+        """Handle a failed call: if it is not retriable, the client is unusable."""
         if not (error.retriable() or self.fenced or self.spoilt):
             self._unusable(error)
 
@@ -189,7 +189,7 @@ class Transactions:
 
 
 def _answered(call: Callable[[], object]) -> bool:
-    """Whether a call that may never return has returned in time; raises the KafkaException that it raised."""
+    """Return True if a call that may hang has returned in time; raises its KafkaException."""
     raised: list[KafkaException | None] = []
 
     def run() -> None:

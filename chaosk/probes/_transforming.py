@@ -1,4 +1,4 @@
-"""The loop of the probe ``transform``: what is read in a transaction is written and committed in it, or not at all."""
+"""The loop of the probe ``transform``: outputs are written and inputs committed in one transaction, or not at all."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from chaosk.spec.contracts.probe import Workplace
 if TYPE_CHECKING:
     from chaosk.probes.transform import Transform
 
-_WAIT = 0.005  # seconds that one look for delivery reports waits at the end of a transaction
-_ASK_WITHIN = 1.0  # seconds that one question for committed offsets, or one seek, waits
+_WAIT = 0.005  # seconds for which one poll for delivery reports waits at the end of a transaction
+_ASK_WITHIN = 1.0  # seconds for which one request for committed offsets, or one seek, waits
 _now = time.monotonic_ns
 
 
@@ -31,7 +31,7 @@ class Transforming(Consuming):
     _kind = "transform"
 
     def __init__(self, probe: Transform, place: Workplace) -> None:
-        """Makes both clients; nothing is asked before ``run``."""
+        """Creates both clients; they send no request before ``run``."""
         super().__init__(probe.reading(), place)
         self._into, self._group, self._wanted = probe.to, probe.group, probe.transaction
         self._settings = probe.writing(place.probe)
@@ -45,12 +45,12 @@ class Transforming(Consuming):
         self._reports: list[Message] = []
         self._times: list[tuple[int, int]] = []
         self._begins: dict[Place, int] = {}
-        """By partition the first input of the open transaction."""
+        """The first input of the open transaction, by partition."""
         self._offsets: dict[Place, int] = {}
-        """By partition the offset that the open transaction is to commit."""
+        """The offset that the open transaction is to commit, by partition."""
         self._inputs = self._since = 0
         self._read_to: dict[Place, int] = {}
-        """By partition how far the process has ever read; what is rewound is still its own to do."""
+        """The end of all reading by the process, by partition; rewound records are still its own to process."""
 
     def _made(self) -> Producer:
         own = _client.settings(self._place, self._settings, self._errors)
@@ -127,13 +127,13 @@ class Transforming(Consuming):
     # --- transactions ---------------------------------------------------------------------------------------------
 
     def _complete(self, *, going: Sequence[Place] = (), give_up: bool = False) -> None:
-        """End the open transaction, and read again what it did not commit, but for partitions that are ``going``."""
+        """End the open transaction, and rewind its inputs if it did not commit, except for ``going`` partitions."""
         transactions, every = self._transactions, self._wanted.abort_every
         while not give_up and len(transactions.client) and not transactions.broken and transactions.patient():
             self._serve(_WAIT)
         before = len(self._reports)
         self._reads.move()
-        self._log.flush()  # what can become visible must be known here: its inputs, and which of them each output has
+        self._log.flush()  # inputs, and their assignment to outputs, must be on disk before outputs can become visible
         on_purpose = every and transactions.count % every == 0 and not self._place.stopping()
         if give_up or on_purpose or transactions.broken or len(transactions.client):
             outcome = transactions.abort()
@@ -148,7 +148,7 @@ class Transforming(Consuming):
             self._rewind({place: offset for place, offset in begins.items() if place not in going}, outcome)
 
     def _account(self) -> None:
-        """Write what became of the records of a transaction that has ended."""
+        """Write the outcomes of the records of a transaction that has ended."""
         until = _now() + 2e9
         if self._transactions.spoilt or self._transactions.fenced:
             self._transactions.client.purge()
@@ -163,7 +163,7 @@ class Transforming(Consuming):
             self._client.unsubscribe()
 
     def _rewind(self, begins: dict[Place, int], outcome: Ending) -> None:
-        """Go back to where the transaction began, or, where nobody knows its end, to what the group has committed."""
+        """Go back to the begin of the transaction, or, if its end is unknown, to the group's committed offsets."""
         wanted = {place: offset for place, offset in begins.items() if place in self._held.held}
         while wanted and self._transactions.patient() and not self._transactions.fenced:
             known = wanted if outcome == ABORTED else self._committed(wanted)
@@ -180,7 +180,7 @@ class Transforming(Consuming):
                 time.sleep(_WAIT)
 
     def _committed(self, begins: dict[Place, int]) -> dict[Place, int]:
-        """What the group has committed, once the transaction is over on the coordinator's side, too."""
+        """Return the group's committed offsets, once the coordinator has ended the transaction, too."""
         if self._transactions.spoilt:
             self._transactions.renew()
         if not self._transactions.initialize():
@@ -217,7 +217,7 @@ class Transforming(Consuming):
         super()._let_go()
 
     def _finish(self) -> None:
-        """Commit what was read, and what was read once and rewound since: who ends cleanly leaves nothing half done."""
+        """Commit all inputs read, including those rewound since: a clean end leaves no input half processed."""
         while self._transactions.patient() and not self._transactions.fenced:
             if self._transactions.current is not None and self._offsets:
                 self._complete()

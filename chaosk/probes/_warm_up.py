@@ -1,8 +1,8 @@
-"""Before a producer's schedule starts: the topic known, and the cluster ready to hand out producer ids.
+"""Preparations before a producer's schedule starts: a known topic, and a cluster ready to assign producer ids.
 
-A cluster that has never seen an idempotent producer first makes the topic it needs for that ("coordinator load in
-progress", about a second); the baseline must not contain it. The wait is bounded: a cluster that is not ready is
-what the probe is there to show.
+A cluster that has never seen an idempotent producer first creates the topic for producer ids ("coordinator load in
+progress", about a second), which must not fall into the baseline. The wait is bounded: a probe has to reveal a cluster
+that is not ready.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from chaosk.probes import _client
 from chaosk.spec.contracts.probe import Workplace
 
 LONGEST = 10.0
-"""Seconds after which the schedule starts whatever the cluster says."""
+"""Seconds after which the schedule starts in any case."""
 
 
 def producer(client: Producer, place: Workplace, topic: str, config: Mapping[str, Any]) -> None:
-    """Wait until every partition of the topic has a leader and, for an idempotent producer, ids are handed out."""
+    """Wait until every partition of the topic has a leader and, for an idempotent producer, ids are assigned."""
     deadline = leaders(client, place, topic)
     if _client.producer_facts({**place.client, **config}).idempotent:
         _await_producer_id(place, config, deadline)
 
 
 def leaders(client: Producer, place: Workplace, topic: str) -> float:
-    """Wait until every partition of the topic has a leader; when the time for warming up will be over."""
+    """Wait until every partition of the topic has a leader; return the end of the time for warming up."""
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline and not place.stopping() and not _has_leaders(client, topic):
         time.sleep(0.1)
@@ -46,7 +46,7 @@ def _has_leaders(client: Producer, topic: str) -> bool:
 
 
 def _await_producer_id(place: Workplace, config: Mapping[str, Any], deadline: float) -> None:
-    """A second client does the waiting, because only frequent statistics tell whether a client has its id."""
+    """Wait with a second client, because only frequent statistics show that a client has its id."""
     states: list[str] = []
 
     def heard(statistics: str) -> None:

@@ -1,4 +1,4 @@
-"""The probe ``call``: one kind of call to the cluster over and over, as tools and starting applications make them."""
+"""The probe ``call``: one kind of call to the cluster, repeated, as by tools and starting applications."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ _TAKES: dict[Operation, tuple[str, ...]] = {**_NEEDS, "metadata": ("topic",)}
 
 
 class Call(Probe):
-    """Make one kind of call to the cluster over and over, each with its outcome and how long it took.
+    """Make one kind of call to the cluster repeatedly, and record the outcome and duration of each.
 
-    What an application asks when it starts, and what an operator's tools ask: it tells which call works while a part
-    of the cluster is gone, which fails, which hangs and for how long, and since when it works again. There is never
-    more than one call under way: one that hangs delays the next.
+    These are the requests of starting applications and of an operator's tools. The probe shows which call works while a
+    part of the cluster is gone, which fails, which hangs and for how long, and when it works again. There is never more
+    than one call in progress: a hanging call delays the next.
     """
 
     example: ClassVar[str] = "call: {operation: end_offsets, topic: orders, every: 2s, timeout: 30s}"
 
     operation: Operation
-    """What is asked.
+    """The kind of call.
 
     ``metadata`` (of ``topic``, or of all), ``end_offsets`` (of every partition of ``topic``, from its leader),
     ``committed_offsets`` (of ``group`` for ``topic``, from its coordinator), ``describe_group`` (its members, from the
     coordinator) or ``describe_cluster`` (the brokers, from the one that is named as the controller).
     """
     topic: _fields.TopicName | None = None
-    """The topic that is asked about."""
+    """The topic of the call."""
     group: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")] | None = None
-    """The consumer group that is asked about; the probe does not join it."""
+    """The consumer group of the call; the probe does not join it."""
     every: Annotated[Duration, Field(ge=0.1, le=600.0)] = 1.0
-    """From the begin of one call to that of the next, unless that one takes longer."""
+    """Time from the start of one call to the start of the next, unless the first takes longer."""
     timeout: Annotated[Duration, Field(ge=0.1, le=600.0)] = 60.0
-    """After how long the client gives a call up."""
+    """Time-out of the client for a call."""
     client: Literal["kept", "fresh"] = "kept"
-    """``kept``: all calls are made by one client; ``fresh``: each by a new one, which connects first.
+    """``kept``: one client makes all calls; ``fresh``: each is made by a new client, which connects first.
 
-    The first is an application that has run for long, the second one that is just being started.
+    The former is an application that has run for long, the latter one that is just starting.
     """
     brokers: Literal["all"] | Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)] = (
         "all"
     )
-    """The brokers it is told of (``bootstrap.servers``): ``all``, or a list of their ids."""
+    """The bootstrap brokers (``bootstrap.servers``): ``all``, or a list of their ids."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_client.RESERVED))] = Field(
         default_factory=dict
     )
@@ -73,11 +73,11 @@ class Call(Probe):
         return self
 
     def topics(self) -> tuple[str, ...]:
-        """None that it reads or writes."""
+        """Empty: it neither reads nor writes one."""
         return ()
 
     def work(self, place: Workplace) -> None:
-        """Call until told to end."""
-        from chaosk.probes._calling import Calling  # noqa: PLC0415 - loads what no reader needs
+        """Call until stopped."""
+        from chaosk.probes._calling import Calling  # noqa: PLC0415 - not needed to read a scenario
 
         Calling(self, place).run()

@@ -1,4 +1,4 @@
-"""The probe ``consume``: reads a topic as a member of a group, or partitions of its own choice, and logs it all."""
+"""The probe ``consume``: reads a topic as a member of a group or with manual assignment, and logs all events."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Consume(Probe):
     """Read records from a topic and log every delivery, poll, assignment, commit and error.
 
     With ``group`` it subscribes and shares the partitions with the group's other members; with ``assign`` it takes
-    partitions without asking anybody. A record counts as processed once the poll returned it, or once the work that
-    ``processing`` makes of it is over; with ``commit: sync`` or ``async`` it is committed after that, with
-    ``automatic`` librdkafka commits when it likes. A clean end commits what was processed and leaves the group.
+    partitions by itself. A record counts as processed once the poll returned it, or once its ``processing`` is over.
+    With ``commit: sync`` or ``async`` it is committed after that, with ``automatic`` librdkafka chooses the time. A
+    clean end commits the processed records and leaves the group.
 
-    With ``failing`` the work on some records fails, and the probe does about it what an application might: among others
-    it sends a dead letter, a record of its own, whose loss is judged like that of any other record.
+    With ``failing`` the processing of some records fails, and the probe reacts like an application. One reaction is a
+    dead letter: a record of the probe, whose loss is judged like that of any other record.
 
-    An error that is fatal to the client ends the work of the process for good, as ``FENCED_INSTANCE_ID`` does where
-    another one has taken its ``group.instance.id``: its partitions are lost to it then, and it waits to be told to end.
+    An error that is fatal to the client ends the work of the process for good, like ``FENCED_INSTANCE_ID`` when another
+    member has taken its ``group.instance.id``. Its partitions are lost to it then, and it waits to be stopped.
     """
 
     example: ClassVar[str] = "consume: {topic: orders, group: readers, commit: sync, commit_every: batch}"
@@ -42,38 +42,38 @@ class Consume(Probe):
     topic: _fields.TopicName
     """The topic it reads."""
     group: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")] | None = None
-    """The consumer group; without it ``assign`` says what to read, and nothing is committed."""
+    """The consumer group; without it ``assign`` selects the partitions, and nothing is committed."""
     assign: Literal["all"] | Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False)] | None = None
-    """Partitions to read without the group's say: ``all`` or a list; without it the group assigns them."""
+    """Partitions to assign manually: ``all`` or a list; without it the group assigns them."""
     start: Literal["committed", "beginning", "end"] = "committed"
-    """Where each partition is begun for the first time; ``committed`` falls back to ``auto.offset.reset``."""
+    """Position of each partition's first start; ``committed`` falls back to ``auto.offset.reset``."""
     commit: Commit | None = None
     """``automatic`` (the default with a group), ``sync``, ``async`` or ``none``."""
     commit_every: _fields.CommitEvery | None = None
-    """How often ``sync`` and ``async`` commit: ``record``, ``batch`` (the default), ``100`` (records) or ``5s``."""
+    """Interval of ``sync`` and ``async`` commits: ``record``, ``batch`` (the default), ``100`` (records) or ``5s``."""
     batch: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """How many records one poll returns at most."""
+    """Largest number of records returned by one poll."""
     processing: _processing.Processing | None = None
-    """How long the application works on each record or batch, like ``10ms/record`` or ``2s/batch``; without it no time.
+    """Processing time of each record or batch, like ``10ms/record`` or ``2s/batch``; default none.
 
-    A record is delivered once the work on it is over: what a killed process had in its hands was not processed.
+    A record is delivered once its processing is over: a killed process has not processed its current records.
     """
     failing: _processing.Failing | None = None
-    """Records whose processing fails, and what is done then, like ``{every: 100, handling: swallow}``; see above."""
+    """Records whose processing fails, and the reaction, like ``{every: 100, handling: swallow}``; see above."""
     producer_config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_WRITING))] = Field(
         default_factory=dict
     )
     """Any librdkafka producer setting, for the producer that writes dead letters or offsets."""
     offsets: _offset_store.Offsets | None = None
-    """Keep the group's offsets in a topic of the application's own instead, like ``{topic: orders-offsets}``.
+    """Keep the group's offsets in the application's own topic instead, like ``{topic: orders-offsets}``.
 
-    Each commit is one record there, and a process that starts reads the last ones back; Kafka's group coordinator is
-    not asked. Goes with ``assign`` and ``commit: sync``; ``group`` is the name of the application then.
+    Each commit is one record there, and a starting process reads the last ones back; Kafka's group coordinator is not
+    asked. Requires ``assign`` and ``commit: sync``; ``group`` is the name of the application then.
     """
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
-    """Whether records of open and aborted transactions are delivered."""
+    """Isolation level: ``read_uncommitted`` also delivers records of open and aborted transactions."""
     connections: bool = False
-    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
+    """True to log the client's TCP connections, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
         default_factory=dict
     )
@@ -113,36 +113,36 @@ class Consume(Probe):
             raise ValueError(msg)
 
     def groups(self) -> tuple[str, ...]:
-        """The group it commits for at a coordinator, if it does."""
+        """The group for which it commits at a coordinator, if it does."""
         return () if self.group is None or self.offsets is not None else (self.group,)
 
     def topics(self) -> tuple[str, ...]:
-        """The topic it reads, and that of its dead letters or offsets."""
+        """The topic that it reads, and that of its dead letters or offsets."""
         other = self.writes_to()
         return (self.topic,) if other is None else (self.topic, other)
 
     def reads(self) -> tuple[str, ...]:
-        """The one topic it reads."""
+        """The topic that it reads."""
         return (self.topic,)
 
     def letters(self) -> str | None:
-        """The topic it sends dead letters to, if it does."""
+        """The topic of its dead letters, if it sends any."""
         return None if self.failing is None else self.failing.topic
 
     def writes_to(self) -> str | None:
-        """The topic it writes to, if it does."""
+        """The topic to which it writes, if it does."""
         return self.letters() if self.offsets is None else self.offsets.topic
 
     def writing(self) -> dict[str, Any]:
-        """The settings of the producer that it has then."""
+        """Return the settings of its own producer."""
         return {**({} if self.offsets is None else _offset_store.SETTINGS), **self.producer_config}
 
     def committing(self) -> Commit:
-        """How it commits, the default filled in."""
+        """Return its commit mode, with the default filled in."""
         return self.commit or ("sync" if self.offsets else "automatic" if self.group else "none")
 
     def settings(self) -> dict[str, Any]:
-        """The client's settings that follow from the fields, and those of ``config``."""
+        """Return the client's settings that follow from the fields, and those of ``config``."""
         return {
             "auto.offset.reset": "earliest",
             **self.config,
@@ -153,5 +153,5 @@ class Consume(Probe):
         }
 
     def work(self, place: Workplace) -> None:
-        """Read until told to end."""
+        """Read until stopped."""
         Consuming(self, place).run()

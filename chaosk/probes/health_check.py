@@ -1,4 +1,4 @@
-"""The probe ``health_check``: connects to brokers at a rate and closes again, as load balancers and monitors do."""
+"""The probe ``health_check``: connects to brokers at a rate and closes again, like load balancers and monitors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _affordable(rate: float) -> float:
 
 
 class HealthCheck(Probe):
-    """Connect to each broker at a rate, and close the connection at once: what a health check is to a broker.
+    """Connect to each broker at a rate, and close the connection at once, like a load balancer's health check.
 
-    Each check is due at a time fixed beforehand, whatever became of those before it. At a rate of hundreds a second it
-    is a storm of connections. Brokers are reached where the inventory says, each of them by itself; names are resolved
-    once, when the probe starts. While a hundred checks of a broker hang, later ones wait; one that got no turn within
-    ``timeout`` says nothing of the broker.
+    Each check is due at a predetermined time, independent of earlier results. A rate of hundreds per second is a storm
+    of connections. Brokers are reached at the inventory's addresses, each separately; names are resolved once, when the
+    probe starts. While a hundred checks of a broker hang, later ones wait; one that got no turn within ``timeout`` is
+    no evidence about the broker.
     """
 
     example: ClassVar[str] = "health_check: {rate: 1/s, timeout: 2s}"
@@ -42,23 +42,23 @@ class HealthCheck(Probe):
     )
     """The brokers to check: ``all`` or a list of their ids."""
     timeout: Annotated[Duration, Field(ge=0.05, le=30.0)] = 3.0
-    """After how long a check that hangs is given up."""
+    """Time-out of a check."""
     exchange: Literal["none", "api_versions"] = "none"
-    """``none``: a connection that stands is health enough; ``api_versions``: the broker must answer that request.
+    """``none``: an established connection suffices; ``api_versions``: the broker must answer that request.
 
-    Where clients use TLS, that request does, too; it needs no login.
+    If clients use TLS, that request uses it, too; it needs no login.
     """
 
     def topics(self) -> tuple[str, ...]:
-        """None."""
+        """Empty."""
         return ()
 
     def schedule(self, brokers: int) -> Schedule:
-        """When each check of so many brokers is due, which take turns."""
+        """Return the due times of checks of so many brokers, which take turns."""
         return Schedule(self.rate * brokers, self.rate * brokers)
 
     def work(self, place: Workplace) -> None:
-        """Check until told to end."""
-        from chaosk.probes._checking import Checking  # noqa: PLC0415 - loads a Kafka client that no reader needs
+        """Check until stopped."""
+        from chaosk.probes._checking import Checking  # noqa: PLC0415 - loads a Kafka client, not needed to read
 
         Checking(self, place).run()

@@ -1,4 +1,4 @@
-"""The probe ``produce``: writes records at a rate that nothing can slow down, and logs what became of each."""
+"""The probe ``produce``: writes records at a fixed rate, independent of the cluster, and logs every outcome."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _RESERVED = {**_client.RESERVED, "transactional.id": "write `transaction: {id: .
 
 
 class Produce(Probe):
-    """Write records to a topic, open loop: each is due at a time fixed beforehand, however the cluster is doing.
+    """Write records to a topic, open loop: each is due at a predetermined time, regardless of the cluster's state.
 
-    Latency therefore counts from when a record was due. A record is sent once by the probe; whether librdkafka
-    retries is a matter of ``config``. What is still in flight when the probe is killed has no event; a clean end
-    waits up to 10 s for outcomes and gives the rest up.
+    Latency therefore counts from a record's due time. The probe sends a record once; retries of librdkafka depend on
+    ``config``. Records in flight when the probe is killed have no event; a clean end waits up to 10 s for outcomes and
+    gives up the rest.
     """
 
     example: ClassVar[str] = "produce: {topic: orders, rate: 500/s, config: {acks: all, enable.idempotence: true}}"
@@ -34,17 +34,17 @@ class Produce(Probe):
     rate: _fields.SendRate = 100.0
     """Records per second, like ``500/s``, or ``as_fast_as_possible`` (then a record is due when it is sent)."""
     ramp: _fields.Ramp | None = None
-    """Lets the rate grow or fall evenly from ``rate``, like ``{to: 1000/s, over: 30s}``."""
+    """Changes the rate linearly from ``rate``, like ``{to: 1000/s, over: 30s}``."""
     keys: _fields.Keys = "none"
-    """``none``, ``sequence`` (each record a key of its own), or how many distinct keys to use in turn."""
+    """``none``, ``sequence`` (a separate key for each record), or the number of distinct keys to use in turn."""
     size: Annotated[Size, Field(ge=SMALLEST, le=64 * 1024 * 1024)] = 100
-    """Size of each record's value; at least what its identity and checksum need."""
+    """Size of each record's value; it has a minimum for identity and checksum."""
     partition: Annotated[int, Field(ge=0)] | None = None
-    """Write to this partition only; without it the client's partitioner chooses."""
+    """Write only to this partition; without it the client's partitioner chooses."""
     transaction: _fields.Transaction | None = None
     """Write in transactions, like ``{records: 100, abort_every: 10}``; without it records are sent one by one."""
     connections: bool = False
-    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
+    """True to log the client's TCP connections, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_RESERVED))] = Field(
         default_factory=dict
     )
@@ -62,34 +62,34 @@ class Produce(Probe):
         return self
 
     def topics(self) -> tuple[str, ...]:
-        """The one topic it writes to."""
+        """The topic to which it writes."""
         return (self.topic,)
 
     def transacts(self) -> tuple[str, ...]:
-        """That topic, if it writes in transactions."""
+        """Its topic, if it writes in transactions."""
         return (self.topic,) if self.transaction else ()
 
     def transactional_ids(self, name: str) -> tuple[str, ...]:
-        """The one of its transactions, if it writes in any."""
+        """Its ``transactional.id``, if it writes in transactions."""
         return (self.transaction.name(name),) if self.transaction else ()
 
     def schedule(self) -> Schedule | None:
-        """When each record is due; None at full speed."""
+        """Return the due times of records; None at full speed."""
         if math.isinf(self.rate):
             return None
         ramp = self.ramp
         return Schedule(self.rate, ramp.to if ramp else self.rate, ramp.over if ramp else 0.0)
 
     def settings(self, name: str) -> dict[str, _fields.Setting]:
-        """The client's settings for a probe of that name."""
+        """Return the client's settings for a probe of that name."""
         return self.config if self.transaction is None else {**self.config, **self.transaction.settings(name)}
 
     def key(self, seq: int) -> bytes | None:
-        """The key of record ``seq``."""
+        """Return the key of record ``seq``."""
         if self.keys == "none":
             return None
         return b"%d" % (seq if isinstance(self.keys, str) else seq % self.keys)
 
     def work(self, place: Workplace) -> None:
-        """Send until told to end."""
+        """Send until stopped."""
         (Transacting if self.transaction else Producing)(self, place).run()

@@ -27,9 +27,9 @@ _WRITING = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ..
 class Transform(Probe):
     """Read records of a topic as a member of a group, and write one record for each to another topic, exactly once.
 
-    Outputs and the offsets of their inputs are committed in one transaction. When a transaction was not committed the
-    probe goes back to where the group's committed offsets say, as an application does. Each output's input is in the
-    table ``outputs``. When partitions are taken away, the open transaction is aborted.
+    Outputs and the offsets of their inputs are committed in one transaction. If a transaction was not committed, the
+    probe returns to the group's committed offsets, like an application. The table ``outputs`` names the input of each
+    output. When partitions are taken away, the open transaction is aborted.
     """
 
     example: ClassVar[str] = "transform: {topic: orders, to: invoices, group: billing, transaction: {records: 100}}"
@@ -41,13 +41,13 @@ class Transform(Probe):
     group: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
     """The consumer group whose offsets it commits."""
     transaction: _fields.Transaction = _fields.Transaction()
-    """How many inputs or how long a time each transaction takes, like ``{records: 100, abort_every: 10}``."""
+    """Number of inputs, or duration, of each transaction, like ``{records: 100, abort_every: 10}``."""
     batch: Annotated[int, Field(ge=1, le=100_000)] = 100
-    """How many records one poll returns at most."""
+    """Largest number of records returned by one poll."""
     size: Annotated[Size, Field(ge=SMALLEST, le=64 * 1024 * 1024)] = 100
     """Size of each output's value."""
     connections: bool = False
-    """Whether the client's TCP connections are logged, by role and broker, four times a second."""
+    """True to log the client's TCP connections, by role and broker, four times a second."""
     config: Annotated[dict[str, _fields.Setting], AfterValidator(_fields.refuse(_READING))] = Field(
         default_factory=dict
     )
@@ -70,27 +70,27 @@ class Transform(Probe):
         return self
 
     def topics(self) -> tuple[str, ...]:
-        """The topic it reads and the one it writes to."""
+        """The topics that it reads and writes."""
         return (self.topic, self.to)
 
     def reads(self) -> tuple[str, ...]:
-        """The one topic it reads."""
+        """The topic that it reads."""
         return (self.topic,)
 
     def groups(self) -> tuple[str, ...]:
-        """The group it commits for."""
+        """The group for which it commits."""
         return (self.group,)
 
     def transacts(self) -> tuple[str, ...]:
-        """The topic it writes to."""
+        """The topic to which it writes."""
         return (self.to,)
 
     def transactional_ids(self, name: str) -> tuple[str, ...]:
-        """The one of its transactions."""
+        """Its ``transactional.id``."""
         return (self.transaction.name(name),)
 
     def reading(self) -> Consume:
-        """The consumer that it is as well."""
+        """Return the settings of its consumer part."""
         return Consume(
             topic=self.topic,
             group=self.group,
@@ -101,9 +101,9 @@ class Transform(Probe):
         )
 
     def writing(self, name: str) -> dict[str, Any]:
-        """The producer's settings for a probe of that name."""
+        """Return the producer's settings for a probe of that name."""
         return {**self.producer_config, **self.transaction.settings(name)}
 
     def work(self, place: Workplace) -> None:
-        """Read and write until told to end."""
+        """Read and write until stopped."""
         Transforming(self, place).run()

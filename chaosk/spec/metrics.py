@@ -146,7 +146,7 @@ _ALL = (
     Metric("start_time", "s", "probe", "max", "max",
            "longest from when a probe's process was ready until its first record or answer came"),
     Metric("close_time", "s", "probe", "max", "max",
-           "longest from when a probe's process was told to end until it was gone"),
+           "longest from when a probe's process was asked to end until it was gone"),
     Metric("assignment_time", "s", "group", "max", "max",
            "longest that a member waited for partitions: from subscribing, or losing those it had, until it got some"),
     Metric("join_time", "s", "group", "max", "max",

@@ -1,11 +1,11 @@
-"""A probe as a process of its own: ``python -m chaosk.probes.worker SPEC.json``, and how the run starts and ends one.
+"""A probe in a separate process: ``python -m chaosk.probes.worker SPEC.json``, and its start and end by the run.
 
 ::
 
-    spec       what the process is told: which probe, whose incarnation, where its events go
+    spec       input of the process: probe, incarnation, folder of its events
     __main__   the process: resolves secrets, ends on SIGTERM or with its parent, reports on stdout
-    flusher    keeps the event log flushed while the probe's loop is held up
-    lifeline   how a child learns that its parent is gone
-    child      starts, ends and kills such a process, reads what it says
+    flusher    keeps the event log flushed while the probe's loop is blocked
+    lifeline   tells a child that its parent is gone
+    child      starts, ends and kills such a process, reads its output
     process    a child that is a probe
 """

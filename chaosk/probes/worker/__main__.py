@@ -1,8 +1,8 @@
 """The process of one probe: ``python -m chaosk.probes.worker SPEC.json``.
 
-SIGTERM ends it cleanly, and so does the death of its parent. On stdout it says how it is doing, one JSON object a
-line; a reader that does not read costs it nothing but those lines. On stderr librdkafka's log and errors, JSON lines;
-SIGUSR2 adds where each of its threads is, for whoever wonders why it does nothing.
+SIGTERM ends it cleanly, and so does the death of its parent. On stdout it reports its state, one JSON object per line;
+lines are dropped if the reader does not read. On stderr it writes librdkafka's log and errors as JSON lines; SIGUSR2
+adds stack traces of its threads, to debug a hang.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Workplace
 
 _STDOUT = 1
-_LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line whole or not at all
+_LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line completely or not at all
 
 
 def main(arguments: list[str]) -> int:
-    """Work until told to end; the exit status is 0 after a clean end."""
+    """Work until stopped; the exit status is 0 after a clean end."""
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is chaosk's to handle: it ends its probes in order
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # chaosk itself handles Ctrl-C: it ends its probes in order
     faulthandler.register(signal.SIGUSR2)
     wake_with_parent()
     watch_parent(ending.set)
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
 def _work(spec: WorkerSpec, ending: threading.Event) -> None:
     probe, client = spec.load(), spec.settings()
     warm_up()
-    # A collection stops the schedule for milliseconds. What is loaded now stays, and the loops make no cycles.
+    # A collection stops the schedule for milliseconds. Loaded objects stay, and the loops make no cycles.
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -70,4 +70,4 @@ def _tell(state: ProbeState) -> None:
 if __name__ == "__main__":
     status = main(sys.argv[1:])
     sys.stderr.flush()
-    os._exit(status)  # not by way of librdkafka's destructors: they wait for brokers that do not answer
+    os._exit(status)  # without librdkafka's destructors, which wait for brokers that do not answer

@@ -1,4 +1,4 @@
-"""A process beside chaosk that reports on stdout: started, listened to, ended or killed."""
+"""A process beside chaosk that reports on stdout: start, output, end and kill."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from pathlib import Path
 from chaosk.core.errors import ChaoskError
 
 LOG = "stderr.jsonl"
-"""Name of the file that takes its stderr."""
+"""Name of the file for its stderr."""
 
 
 class Child:
-    """``python -m MODULE SPEC``, in a session of its own: a Ctrl-C at the terminal reaches chaosk alone.
+    """``python -m MODULE SPEC`` in a separate session, so that a Ctrl-C at the terminal reaches only chaosk.
 
-    Its stdout is read by a thread, so it never waits for us; its stdin is its lifeline
-    (``chaosk.probes.worker.lifeline``).
+    A thread reads its stdout, so that it never blocks; its stdin is its lifeline (``chaosk.probes.worker.lifeline``).
     """
 
     def __init__(
@@ -33,7 +32,7 @@ class Child:
     ) -> None:
         """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec.
 
-        ``seen`` makes of its command the one that is run.
+        ``seen`` maps its command to the one that is executed.
         """
         self.log = spec.with_name(LOG)
         """The file with its stderr."""
@@ -57,11 +56,11 @@ class Child:
         return self._process.pid
 
     def exit_status(self) -> int | None:
-        """Its exit status, negative for the signal that ended it; None while it runs."""
+        """Return its exit status, negative for the signal that ended it; None while it runs."""
         return self._process.poll()
 
     def stop(self, timeout: float) -> int:
-        """End it cleanly (SIGTERM); after ``timeout`` seconds kill it. Its exit status."""
+        """End it cleanly (SIGTERM), or kill it after ``timeout`` seconds; return its exit status."""
         self._process.send_signal(signal.SIGTERM)
         self.thaw()
         try:
@@ -71,26 +70,26 @@ class Child:
         return self._gone()
 
     def kill(self) -> int:
-        """End it in the middle of whatever it does (SIGKILL). Its exit status."""
+        """Kill it (SIGKILL), and return its exit status."""
         self._process.kill()
         return self._gone()
 
     def freeze(self) -> None:
-        """Stop it where it is (SIGSTOP), until :meth:`thaw`; nothing happens to one that has ended."""
+        """Stop it (SIGSTOP) until :meth:`thaw`; no effect on an ended process."""
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it go on (SIGCONT); nothing happens to one that was not frozen, or has ended."""
+        """Resume it (SIGCONT); no effect on a running or an ended process."""
         self._process.send_signal(signal.SIGCONT)
 
     def frozen(self) -> bool:
-        """Whether a signal has stopped it (state T of proc(5))."""
+        """Return True if a signal has stopped it (state T of proc(5))."""
         with suppress(OSError, IndexError):
             return Path(f"/proc/{self.pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] == "T"
         return False
 
     def last_words(self) -> str:
-        """The last lines of its stderr: why it died."""
+        """Return the last lines of its stderr, with the reason of its death."""
         with suppress(OSError):
             lines = self.log.read_text("utf-8", "replace").strip().splitlines()
             return " / ".join(_event(line) for line in lines[-3:])[:1000]
@@ -107,7 +106,7 @@ class Child:
         with self._process.stdin, self._process.stdout as lines:
             for line in lines:
                 heard(line.decode("utf-8", "replace"))
-            self._process.wait()  # the lifeline is let go only then
+            self._process.wait()  # the lifeline is released only then
 
 
 def _event(line: str) -> str:

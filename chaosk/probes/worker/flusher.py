@@ -1,4 +1,4 @@
-"""Flushes the event log while the probe's own loop is held up, say in a commit that waits for its answer."""
+"""Flushes the event log while the probe's own loop is blocked, for example in a commit that waits for its answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from chaosk.core.errors import EventLogError
 from chaosk.rundir.events.live import LiveLog
 
 LOOK_EVERY = 0.02
-"""Seconds between looks at whether a row has waited too long."""
+"""Seconds between checks for rows that have waited too long."""
 
-_SWITCH = 0.0005  # seconds for which Python may let one thread hold up the others; its default is ten times that
+_SWITCH = 0.0005  # seconds for which Python lets one thread block the others; its default is ten times that
 
 
 @contextmanager
 def flushed(log: LiveLog) -> Iterator[LiveLog]:
-    """Keep ``log`` flushed in a thread; what that thread fails to write, the next flush of anybody reports."""
+    """Keep ``log`` flushed in a thread; its write errors are raised by the next flush in any thread."""
     ending = threading.Event()
     sys.setswitchinterval(_SWITCH)
     thread = threading.Thread(target=_flush, args=(log, ending), daemon=True, name="flusher")

@@ -1,4 +1,4 @@
-"""One probe's process, as the run sees it."""
+"""One probe's process, from the run's point of view."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from chaosk.spec.contracts.live import ProbeState
 
 
 class ProbeProcess(Child):
-    """Starts a probe's process and knows what it said of itself last."""
+    """Starts a probe's process and keeps its last reported state."""
 
     def __init__(self, spec: WorkerSpec, seen: Callable[[list[str]], list[str]] = list) -> None:
-        """Starts it; spec, events and stderr are in ``spec.live``, which it makes. Raises ChaoskError if it cannot.
+        """Starts it; spec, events and stderr are in ``spec.live``, which it creates. Raises ChaoskError on failure.
 
-        ``seen`` makes of its command the one that is run: what becomes the process in the end.
+        ``seen`` maps its command to the one that is executed, which becomes the process in the end.
         """
         self._said = ProbeState(probe=spec.probe, kind=spec.kind, running=True)
         super().__init__("chaosk.probes.worker", _written(spec), self._hear, seen)
 
     def state(self) -> ProbeState:
-        """What it said last, and whether it still runs, or is frozen."""
+        """Return its last reported state, and whether it still runs or is paused."""
         status = self.exit_status()
         frozen = status is None and self.frozen()
         return self._said.model_copy(update={"running": status is None, "exit_status": status, "frozen": frozen})

@@ -1,4 +1,4 @@
-"""What a probe's process is told, as a file: no secret is in it, nor on any command line."""
+"""Input of a probe's process, as a file: neither it nor any command line contains a secret."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WorkerSpec(Model):
     probe: Name
     """The probe's name in the scenario."""
     incarnation: int
-    """Which process of that probe, from 0."""
+    """Number of the process of that probe, from 0."""
     kind: str
     """The kind of probe: its YAML name."""
     fields: dict[str, JsonValue]
@@ -40,12 +40,12 @@ class WorkerSpec(Model):
     live: str
     """Folder for its event streams."""
     brokers: dict[Id, Annotated[tuple[str, int], Field(strict=False)]] = Field(default_factory=dict)
-    """By broker id the host and port that clients connect to, as the inventory names them."""
+    """Host and port for clients by broker id, as in the inventory."""
     partitions: dict[str, int] = Field(default_factory=dict)
-    """By topic of the scenario how many partitions it has."""
+    """Number of partitions by topic of the scenario."""
 
     def load(self) -> Probe:
-        """The probe itself; raises UsageError if there is no such kind or a field is wrong."""
+        """Create the probe; raises UsageError for an unknown kind or an invalid field."""
         kinds = plugins.discover("chaosk.probes", Probe)
         if self.kind not in kinds:
             raise UsageError(f"{self.kind}: there is no such kind of probe; there are {', '.join(kinds)}")
@@ -56,7 +56,7 @@ class WorkerSpec(Model):
         return probe
 
     def settings(self) -> dict[str, Any]:
-        """The client settings with every secret in place; raises PreflightError for one that is not there."""
+        """Return the client settings with resolved secrets; raises PreflightError for a missing one."""
         return {
             name: resolve(value).reveal() if isinstance(value, SecretRef) else value
             for name, value in self.client.items()
@@ -70,7 +70,7 @@ def spec_of(
     folder: Path,
     topics: Mapping[str, Topic] = MappingProxyType({}),
 ) -> WorkerSpec:
-    """The spec of ``who``: run id, the probe's name, incarnation. Its events go to ``folder``."""
+    """Return the spec of ``who``: run id, the probe's name, incarnation. Its events go to ``folder``."""
     run_id, name, incarnation = who
     places = {"bootstrap.servers": inventory.bootstrap_servers()}
     client: Mapping[str, Any] = {**inventory.client, **inventory.probe_client, **places}
@@ -88,7 +88,7 @@ def spec_of(
 
 
 def read(path: Path) -> WorkerSpec:
-    """The spec in a file; raises UsageError if it is none."""
+    """Read the spec in a file; raises UsageError if it is invalid."""
     try:
         return WorkerSpec.model_validate(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError) as error:

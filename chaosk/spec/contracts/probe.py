@@ -1,4 +1,4 @@
-"""Contract of probes: settings from YAML, and a loop in its own process that writes events until it is told to end."""
+"""Contract of probes: settings from YAML, and a loop in its own process that writes events until it is stopped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Workplace:
     """librdkafka settings from the inventory, secrets resolved."""
     log: EventLog
     stopping: Callable[[], bool]
-    """Returns True once the probe was told to end cleanly."""
+    """Returns True once the probe was asked to end cleanly."""
     tell: Callable[[ProbeState], None]
     """Report progress; call it every 200 ms or so."""
     brokers: Mapping[int, Address] = field(default_factory=dict)
@@ -91,4 +91,4 @@ class Probe(Model, ABC):
 
     @abstractmethod
     def work(self, place: Workplace) -> None:
-        """Run until told to end; write ``incarnations`` when ready, and ``ends`` at a clean end."""
+        """Run until stopped; write ``incarnations`` when ready, and ``ends`` at a clean end."""

@@ -28,7 +28,7 @@ def test_two_steps_on_one_process() -> None:
     """Whatever they do to it; and not on another broker, nor on the ZooKeeper node beside it."""
     why = told(fault("freeze", "pause_broker", target="broker 1"), KILL)
     assert why is not None
-    assert "the process of broker 1 on node2 is in the hands of kill (kill_broker)" in why
+    assert "the process of broker 1 on node2 is already affected by kill (kill_broker)" in why
     assert "after: {entry: kill, is: healed}" in why
     assert told(fault("freeze", "pause_broker", target="broker 2"), KILL) is None
     assert told(fault("stop", "stop_zookeeper", target="zookeeper 2"), KILL) is None

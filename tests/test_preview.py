@@ -228,6 +228,6 @@ def test_what_the_controller_is_asked_to_change(tmp_path: Path) -> None:
     assert again.undoes[0].startswith("ask the controller to make orders as it was unless it is there")
     assert again.lease == "30s on node1, renewed while the run lives"
     (look,) = rows(tmp_path, "- observe: {}\n")
-    assert (look.does, look.lasts) == (("write down how the cluster is",), "leaves nothing to undo")
+    assert (look.does, look.lasts) == (("record the state of the cluster",), "leaves nothing to undo")
     (quota,) = rows(tmp_path, "- {set_quota: {probe: writer, producer_byte_rate: 1B}, for: 1s}\n")
     assert quota.lease == "31s on node1, renewed while the run lives"

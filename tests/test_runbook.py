@@ -38,7 +38,7 @@ def test_it_has_all_that_has_to_be_in_the_hand(tmp_path: Path, cluster: str, nam
         "Kill the leader", "0 on node1", "at 10s", "leader(orders, 0)", "chaosk kill script", "CONT", "lasting",
         "an example",
         "renewed while the run lives", "chaosk heal --inventory", "chaosk halt --inventory", "skip", "role",
-        "Undone by hand" if name.endswith(".md") else "<b>Undone</b>",
+        "The undo is complete when" if name.endswith(".md") else "<b>undo</b> is complete",
     ):  # fmt: skip
         assert part in text, part
     assert text.count("heal and stop") == 7, "a box for each step, rounds and all"

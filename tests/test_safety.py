@@ -85,7 +85,7 @@ def test_contradictions_behind_different_words(tmp_path: Path) -> None:
     timeline = TWO + "- {name: two, at: 5s, pause_zookeeper: {target: zookeepers_on(broker 0)}, for: 1s}\n"
     kind = "kill_zookeeper"
     found = told(tmp_path, timeline.replace("pause_zookeeper", kind))
-    assert "the process of zookeeper 1 on node1 is in the hands of one (stop_zookeeper)" in found
+    assert "the process of zookeeper 1 on node1 is already affected by one (stop_zookeeper)" in found
 
 
 def test_the_machine_that_chaosk_runs_on_is_not_cut(tmp_path: Path) -> None:

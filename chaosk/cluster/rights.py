@@ -85,7 +85,7 @@ def _agreed(
 
 def _acls(answer: Any) -> dict[str, str]:  # noqa: ANN401 - kafka-python's answers
     if answer.error_code == codes.SECURITY_DISABLED:
-        raise ClusterError("the brokers have no authorizer (authorizer.class.name), so nobody's rights can be changed")
+        raise ClusterError("the brokers have no authorizer (authorizer.class.name), so rights cannot be changed")
     if answer.error_code:
         raise ClusterError(
             f"ACLs cannot be read: {codes.reason(answer)}; the login of chaosk needs Describe on Cluster"

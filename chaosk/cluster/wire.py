@@ -106,7 +106,7 @@ class Link:
             raise NoAnswer(f"{self.place}: {(error.strerror or str(error)).lower()}") from error
         except KafkaError as error:
             self.close()
-            raise NoAnswer(f"{self.place}: what answers does not speak Kafka's protocol: {error}") from error
+            raise NoAnswer(f"{self.place}: the answering server does not speak Kafka's protocol: {error}") from error
 
     def close(self) -> None:
         """Close the connection; the next :meth:`ask` opens another."""

@@ -112,12 +112,12 @@ def _verdict(draft: Draft) -> Iterator[Found]:
         yield draft.at(path, what)
     unread = _is_wrong(draft, ("rules", *NAMING))
     if expect.verdict is Outcome.VIOLATION and not expect.rules and not unread and not any(_named(draft)):
-        what = "name the rule or the figure: nothing says which violation is predicted"
+        what = "name the rule or the figure of the predicted violation"
         yield draft.at(path, f"{what}; write rules: [A4], or a count from below, like lost_records: {{min: 1}}")
     if expect.verdict is Outcome.DEGRADED and not _is_wrong(draft, tuple(METRICS)):
         bounds = sum(len(several) for subjects in expect.objectives.values() for several in subjects.values())
         if bounds != 1:
-            what = f"of {bounds} bounds nothing says which is to be missed" if bounds else "there is no bound to miss"
+            what = f"it is unclear which of {bounds} bounds is to be missed" if bounds else "there is no bound to miss"
             turned = "turn that bound round, like unavailability: {min: 20s}, and leave `verdict` out"
             yield draft.at(path, f"{what}; {turned}")
 

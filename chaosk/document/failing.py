@@ -23,7 +23,7 @@ def must_fail(draft: Draft, path: Path, name: str, probe: Probe) -> Iterator[Fou
             place = draft.holds((*where, key), entry)
             yield draft.at(place, f"there is no entry {entry!r}; {instead(entry, draft.names)}")
     if how.fenced and not _rivals(draft, name, probe):
-        yield draft.at(where, f"{_alone(name, probe)}, so nobody can fence it; write must_fail: {{after: ENTRY}}")
+        yield draft.at(where, f"{_alone(name, probe)}, so no client can fence it; write must_fail: {{after: ENTRY}}")
     if how.until is not None and how.after is not None and _order(draft, how) is False:
         what = f"{how.until} does not begin after {how.after.entry}; name a later entry"
         yield draft.at((*where, "until"), what)

@@ -104,28 +104,28 @@ def _why(draft: Draft, metric: Metric, subject: str) -> str:
             return f"the connections of {subject} are not watched (connections: true)"
         return f"{subject} never has {metric.name}: it is a {name_of(type(probe))}"
     if metric.subject == "topic":
-        return f"{subject} never has {metric.name}: nobody writes to it"
+        return f"{subject} never has {metric.name}: no probe writes to it"
     if metric.subject == "fault":
-        return f"{subject} never has {metric.name}: it does nothing to anybody"
+        return f"{subject} never has {metric.name}: it has no effect on the cluster"
     return f"{subject} never has {metric.name}: {_lacking(metric)}"
 
 
 def _lacking(metric: Metric) -> str:
     if metric.name in OF_SUBSCRIBERS:
-        return "no member of it is given partitions by a group"
+        return "no member of it gets its partitions from a group"
     return "no member of it has `failing`" if metric.name == "swallowed_records" else "no member of it commits"
 
 
 def _nobody(metric: Metric) -> str:
     """Return the reason why no subject has the figure."""
     if metric.name in CONNECTIONS:
-        return f"nobody has {metric.name}: no probe's connections are watched"
+        return f"no probe has {metric.name}: no probe's connections are watched"
     if metric.name in OF_SUBSCRIBERS:
-        return f"nobody has {metric.name}: no probe is given partitions by a group"
+        return f"no group has {metric.name}: no probe gets its partitions from a group"
     if metric.subject == "group":
-        return f"nobody has {metric.name}: no probe reads for a group that can"
+        return f"no group has {metric.name}: no probe reads for a group that can"
     reason = "no probe writes" if metric.subject == "topic" else "no probe is of a kind that has it"
-    return f"nobody has {metric.name}: {reason}"
+    return f"no {metric.subject} has {metric.name}: {reason}"
 
 
 def _of(having: list[str], subject: str) -> str:

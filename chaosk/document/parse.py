@@ -148,7 +148,7 @@ class _Composer:
     def _complain(self, event: yaml.Event, path: Path, what: str) -> None:
         self.found.append((_place(event), path, what))
         if len(self.found) > MOST_FOUND:
-            raise Unreadable(_place(event), f"more than {MOST_FOUND} mistakes up to here; mend these first")
+            raise Unreadable(_place(event), f"more than {MOST_FOUND} mistakes up to here; fix these first")
 
 
 def _place(event: yaml.Event) -> Place:

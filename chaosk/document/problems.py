@@ -39,7 +39,7 @@ class DocumentError(UsageError):
         self.problems = tuple(sorted(set(problems)))
         lines = [str(problem) for problem in self.problems[:_MOST]]
         if len(self.problems) > _MOST:
-            lines.append(f"… and {len(self.problems) - _MOST} more; mend these first")
+            lines.append(f"… and {len(self.problems) - _MOST} more; fix these first")
         super().__init__("\n".join(lines))
 
 

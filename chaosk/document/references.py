@@ -193,10 +193,10 @@ def _lengths(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     """Yield zero durations: a fault undone at once, a condition without waiting time, a wait without duration."""
     if entry.lasts == 0:
         yield draft.at(
-            (*path, "for"), "0s: undone before anybody could feel it; write how long it lasts, like for: 10s"
+            (*path, "for"), "0s: undone before it can have an effect; write how long it lasts, like for: 10s"
         )
     if entry.timeout == 0:
-        yield draft.at((*path, "timeout"), "0s: nobody waits for `when` then; write how long it may take, like 60s")
+        yield draft.at((*path, "timeout"), "0s: no time to wait for `when`; write how long it may take, like 60s")
     if isinstance(entry.step, Wait) and entry.step.duration == 0 and entry.when is None:
         what = "0s: waits for nothing; write how long, like duration: 10s, or `when:` a condition"
         yield draft.at((*path, entry.kind, "duration"), what)

@@ -52,10 +52,10 @@ def unsafe(draft: Draft) -> Iterator[Found]:
 def _one(draft: Draft, path: Path, entry: Entry) -> Iterator[Found]:
     step = entry.step
     if isinstance(step, ElectLeader) and step.election == "unclean" and step.topic in INTERNAL_TOPICS:
-        yield draft.at((*path, "topic"), "an unclean election can lose what others keep there; name your own topic")
+        yield draft.at((*path, "topic"), "an unclean election can lose data of others; name a topic of the scenario")
     owned = SetTopicConfig | CreatePartitions | RecreateTopic | DenyAccess | ReassignPartitions | CancelReassignment
     if isinstance(step, owned) and step.topic in INTERNAL_TOPICS:
-        yield draft.at((*path, "topic"), "that is everybody's, and stays as it is; name a topic of the scenario's")
+        yield draft.at((*path, "topic"), "all clients share it, so it may not be changed; name a topic of the scenario")
     if isinstance(step, CreatePartitions):
         yield from _fewer(draft, path, step)
     if isinstance(step, Between) and SSH in (step.ports or ()):
@@ -104,7 +104,7 @@ def _contradictions(draft: Draft) -> Iterator[Found]:
                 continue
             shared = sorted(f"{a}" for a in _holds(one) for b in _holds(two) if _same(a, b))
             if shared:
-                what = f"{one.name} has {shared[0]} in its hands then; let one end before the other starts"
+                what = f"{one.name} still affects {shared[0]} at that time; let one end before the other starts"
                 yield draft.at_key((*path, two.kind), what)
 
 

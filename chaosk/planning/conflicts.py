@@ -26,7 +26,7 @@ def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) 
             continue
         if other.step not in ends:
             return (
-                f"{shared[0]} is in the hands of {other.name} ({other.step}) until that is undone; start it "
+                f"{shared[0]} is already affected by {other.name} ({other.step}) until that is undone; start it "
                 f"`after: {{entry: {other.name}, is: healed}}`, or aim at something else"
             )
         left = [str(node) for node in other.targets if node not in new.targets]

@@ -163,10 +163,10 @@ def lease_of(fault: Fault, entry: Entry, inventory: Inventory) -> str:
 
 
 _NAMES = {
-    "refuse": "have probes told that no broker has a name",
-    "silence": "have nobody answer when probes look a name up",
-    "move": "have probes find {names} at {to}",
-    "restore": "have probes know all names again",
+    "refuse": "make name lookups of probes fail",
+    "silence": "make name lookups of probes time out",
+    "move": "make {names} resolve to {to} for probes",
+    "restore": "restore name lookups of probes",
 }
 
 
@@ -187,7 +187,7 @@ def _line(deed: Deed) -> str:
         case Names():
             told = _NAMES[deed.action].format(names=" and ".join(deed.names), to=deed.to)
         case Look():
-            told = "write down how the cluster is"
+            told = "record the state of the cluster"
         case Pause():
             told = f"wait {spell_duration(deed.seconds)}"
         case _:

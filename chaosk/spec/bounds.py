@@ -93,7 +93,7 @@ def _mapping(metric: Metric, value: Mapping[str, object], loc: Loc, errors: list
             _error(loc, value, f"bounds nothing; add {'min' if metric.bare == 'min' else 'max'}: {metric.sample}")
         )
     if (missed := value.get("or")) not in _MISSED:
-        says = f"{missed!r} is nothing that a missed bound can make of a run; write or: inconclusive, or leave it out"
+        says = f"a missed bound cannot make a run {missed!r}; write or: inconclusive, or leave it out"
         errors.append(_error((*loc, "or"), missed, says))
     ends = {end: _figure(metric, value[end], (*loc, end), errors) for end in ("min", "max") if end in value}
     of = _several_subjects(metric, value["of"], loc, errors) if "of" in value else ()

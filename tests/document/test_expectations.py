@@ -82,7 +82,7 @@ NOBODYS = {
         "swallowed_records: 0", "expect.swallowed_records", "write `failing` to a probe that commits",
     ),
     "of an entry that does nothing": (
-        "recovery: {wait-4.2-1: 9s}", "expect.recovery.wait-4.2-1", "does nothing to anybody",
+        "recovery: {wait-4.2-1: 9s}", "expect.recovery.wait-4.2-1", "has no effect on the cluster",
     ),
 }  # fmt: skip
 
@@ -108,7 +108,7 @@ def test_rebalances_of_members_that_assign_their_own_partitions(tmp_path: Path) 
     """They have none; and who never commits passes nothing over."""
     own = (READER, "consume: {topic: orders, group: readers, assign: all, commit: sync}")
     (problem,) = told(tmp_path, "rebalances: {readers: 0}", own)
-    assert "no probe is given partitions by a group" in problem.what
+    assert "no probe gets its partitions from a group" in problem.what
     silent = (READER, "consume: {topic: orders, group: readers, commit: none}")
     (problem,) = told(tmp_path, "skipped_records: {readers: 0}", silent)
     assert problem.path == "expect.skipped_records.readers"
@@ -118,7 +118,7 @@ def test_losses_of_a_topic_that_nobody_writes(tmp_path: Path) -> None:
     """Who sends nothing loses nothing; the topic that is written can."""
     two = ("topics:\n", "topics:\n  idle: {}\n")
     (problem,) = told(tmp_path, "duplicate_records: {idle: 0}", two)
-    assert "nobody writes to it; write orders in place of idle" in problem.what
+    assert "no probe writes to it; write orders in place of idle" in problem.what
     assert told(tmp_path, "duplicate_records: {orders: 0}", two) == []
     assert told(tmp_path, "leader_changes: {idle: 0}", two) == []
 

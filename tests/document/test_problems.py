@@ -34,7 +34,7 @@ def test_exactly_as_many_as_are_shown() -> None:
     """Fifty are shown; only the fifty-first is counted instead."""
     fifty = [Problem("a", line, 1, "", "x") for line in range(1, 51)]
     assert "more" not in str(DocumentError(fifty))
-    assert str(DocumentError([*fifty, Problem("a", 51, 1, "", "x")])).endswith("… and 1 more; mend these first")
+    assert str(DocumentError([*fifty, Problem("a", 51, 1, "", "x")])).endswith("… and 1 more; fix these first")
 
 
 def test_a_file_that_cannot_be_read() -> None:

@@ -313,7 +313,7 @@ FAILING = {
     "an entry that there is not": ("{after: kil}", "must_fail.after", "did you mean 'kill'?"),
     "an end that there is not": ("{after: kill, until: cutt}", "must_fail.until", "did you mean 'cut'?"),
     "an end above its begin": ("{after: cut, until: kill}", "must_fail.until", "name a later entry"),
-    "fenced by nobody": ("fenced", "must_fail", "has no transactional.id, so nobody can fence it"),
+    "fenced by nobody": ("fenced", "must_fail", "has no transactional.id, so no client can fence it"),
     "another word": ("never", "must_fail", "write always, fenced or {after: ENTRY}"),
     "nothing": ("{}", "must_fail", "does not say when"),
 }

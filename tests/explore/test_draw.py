@@ -190,7 +190,7 @@ def test_what_the_language_refuses_is_not_run(tmp_path: Path) -> None:
     """Two faults that hold the same broker at the same time for sure: drawn, and refused by the loader of scenarios."""
     from_ = only(tmp_path, PAUSES)
     drawn = [draw(from_, 1, number, refusal(from_, None)) for number in range(1, 10)]
-    assert any("fault-1 has broker(1) in its hands then" in why for one in drawn for why in one.refused)
+    assert any("fault-1 still affects broker(1) at that time" in why for one in drawn for why in one.refused)
     for one in drawn:
         ends = [move.start + (move.lasts or 0.0) for move in one.sequence]
         assert all(end <= move.start for end, move in zip(ends, one.sequence[1:], strict=False))

@@ -91,7 +91,7 @@ def test_contradictions_are_refused() -> None:
     """Two hands on the same broker, behind different words; what ends the first one may come."""
     door = admission()
     door.admit(*aimed("kill", "kill_broker", target="leader(orders, 1)"))
-    with pytest.raises(StepError, match="the process of broker 1 on node2 is in the hands of kill"):
+    with pytest.raises(StepError, match="the process of broker 1 on node2 is already affected by kill"):
         door.admit(*aimed("freeze", "pause_broker", target="broker 1"))
     door.admit(*aimed("start", "start_broker", target="broker 1"))
 

@@ -77,7 +77,7 @@ def _step(number: int, row: Row) -> Iterator[str]:
             yield from _code(lines)
     if row.undone:
         yield ""
-        yield f"Undone by hand, or by whomever, it is when: {escaped('; '.join(row.undone))}"
+        yield f"The undo is complete when: {escaped('; '.join(row.undone))}"
     yield ""
     yield "- [ ] go  - [ ] skip  - [ ] heal and stop    at ________  by ______________"
     yield "- [ ] in place seen    - [ ] undone seen"

@@ -63,7 +63,7 @@ class Probe(Model, ABC):
     """True for a probe that writes records: it ends first, so that the others can read all of them."""
 
     started_by: Literal["run", "step"] = "run"
-    """``run``: before the baseline. ``step``: by a ``start_probe``, without waiting for other probes."""
+    """``run``: before the baseline. ``step``: by a ``start_probe``, without waiting for a healthy cluster."""
 
     must_fail: MustFail | None = None
     """The period in which no attempt may succeed: ``always``, ``fenced``, or from an entry on, like ``{after:

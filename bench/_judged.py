@@ -20,13 +20,13 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.case import Case
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import ask, checks
 from chaosk.analysis.events import Events
-from chaosk.analysis.findings import ask, checks
 from chaosk.analysis.histograms import histograms
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.screens import screened
+from chaosk.analysis.self_check import recounted
 from chaosk.analysis.spark import LARGE, session, tune
-from chaosk.analysis.tallied import recounted
 from chaosk.rundir.events.store import length
 from chaosk.rundir.paths import RunDir
 

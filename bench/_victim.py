@@ -22,19 +22,19 @@ from typing import Any, NoReturn
 
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.document import load_inventory
 from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import aim
+from chaosk.run.executor import Hands
+from chaosk.run.fault_progress import Life
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases, Tell, nobody
-from chaosk.run.life import Life
 from chaosk.run.naming import Naming
 from chaosk.spec.contracts.step import Deed, Fault
 from chaosk.spec.inventory import Inventory

@@ -27,7 +27,7 @@ from chaosk import lab
 from chaosk.campaign.gate.record import load
 from chaosk.document import load_variants
 from chaosk.document.kinds import is_space
-from chaosk.run.place import dressed
+from chaosk.run.cluster_choice import dressed
 from chaosk.run.standby import standing_by
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Scenario

@@ -35,8 +35,8 @@ from _mutants import Mutant, mutants
 from _score import report
 from _warm import Warm, run
 
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.findings import checks
 from chaosk.analysis.glances.rows import Rows
 
 PACKAGE = "chaosk.analysis.checks"

@@ -24,9 +24,9 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from chaosk.probes._consuming import Consuming
+from chaosk.probes._consume_loop import Consuming
 from chaosk.probes._priority import go_first
-from chaosk.probes._producing import TICK, Producing
+from chaosk.probes._produce_loop import TICK, Producing
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.rundir.events.live import LiveLog, read_live

@@ -12,16 +12,16 @@ import yaml
 from on_lab import inside, until
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.document import load_inventory
 from chaosk.hosts.transport._contract import Transport
 from chaosk.lab import build, health, jars, preflight, runner, ssh_files
 from chaosk.lab.lab import Lab, describe
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
+from chaosk.run.executor import Hands
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.spec.contracts.live import ProbeState

@@ -22,7 +22,7 @@ from chaosk.hosts import fingerprint, lease, lock
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
 from chaosk.run.preflight import facts
-from chaosk.run.preflight.needs import PACKAGES, Needs
+from chaosk.run.preflight.host_requirements import PACKAGES, Needs
 from chaosk.spec.allow import Allow
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Run

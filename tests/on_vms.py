@@ -17,14 +17,14 @@ from on_lab import inside
 
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import jars, mode, runner, state
+from chaosk.run.executor import Hands
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.spec.inventory import Inventory

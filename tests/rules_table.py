@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.findings import checks
 
 TESTS = Path(__file__).parent / "analysis"
 WAYS = ("fires", "near miss", "no evidence")

@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.glances.row_counts import recounted
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.glances.tallies import recounted
-from chaosk.analysis.reading import read_case
-from chaosk.analysis.tallied import differences
-from chaosk.analysis.tally import Tally
+from chaosk.analysis.reported_counts import Tally
+from chaosk.analysis.self_check import differences
 from chaosk.rundir.events import store
 from chaosk.rundir.paths import RunDir
 

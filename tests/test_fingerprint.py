@@ -22,7 +22,7 @@ def prints(records: list[tuple[int, int, int, int]]) -> dict[int, Fingerprint]:
 
 
 def test_the_hash_is_xxh64() -> None:
-    """What Spark's ``xxhash64`` answered for these numbers; ``tests/analysis/test_tallied.py`` asks it for more."""
+    """What Spark's ``xxhash64`` answered for these numbers; ``tests/analysis/test_self_check.py`` asks it for more."""
     numbers = np.array([0, 1, -1, 42, 2**62])
     assert hashed(numbers).view(np.int64).tolist() == [
         -5252525462095825812, -7001672635703045582, 3858142552250413010, -6876166290308861218, 8973626371093010265,

@@ -21,7 +21,7 @@ from chaosk.hosts.transport import wrap
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
 from chaosk.run.preflight import facts
-from chaosk.run.preflight.needs import needs
+from chaosk.run.preflight.host_requirements import needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.inventory import Inventory

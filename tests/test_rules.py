@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rules_table import OPEN, RULES, WAYS, measures_only, of_rule, proofs, table
 
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 
 PAGE = Path(__file__).parents[1] / "docs" / "rules.md"
 

@@ -18,7 +18,7 @@ from sample_documents import COMBINED, INVENTORY, SCENARIO, VARIED, written
 from sample_explore import SPACE
 
 from chaosk.campaign.explore.space_file import load_space
-from chaosk.cli import _schemas
+from chaosk.cli import _json_schemas
 from chaosk.document import DocumentError, load_inventory, load_variants
 from chaosk.document.nodes import plain
 from chaosk.document.parse import parse
@@ -42,7 +42,7 @@ LOADERS: dict[str, Callable[[Path], object]] = {
 @cache
 def validator(name: str) -> jsonschema.Draft202012Validator:
     """A validator of one of the schemas."""
-    return jsonschema.Draft202012Validator(_schemas.SCHEMAS[name]())
+    return jsonschema.Draft202012Validator(_json_schemas.SCHEMAS[name]())
 
 
 def data(text: bytes) -> Any:
@@ -52,18 +52,18 @@ def data(text: bytes) -> Any:
     return plain(root)
 
 
-@pytest.mark.parametrize("name", _schemas.SCHEMAS)
+@pytest.mark.parametrize("name", _json_schemas.SCHEMAS)
 def test_the_committed_schema_is_current(name: str) -> None:
     """`chaosk schema NAME > schemas/NAME.schema.json` would change nothing."""
-    assert (ROOT / f"schemas/{name}.schema.json").read_text(encoding="utf-8") == _schemas.text(name)
+    assert (ROOT / f"schemas/{name}.schema.json").read_text(encoding="utf-8") == _json_schemas.text(name)
 
 
-@pytest.mark.parametrize("name", _schemas.SCHEMAS)
+@pytest.mark.parametrize("name", _json_schemas.SCHEMAS)
 def test_it_is_a_schema(name: str) -> None:
     """Valid by the rules of JSON Schema 2020-12, and says that it is of that kind."""
-    schema = _schemas.SCHEMAS[name]()
+    schema = _json_schemas.SCHEMAS[name]()
     jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["$schema"] == _schemas.DIALECT
+    assert schema["$schema"] == _json_schemas.DIALECT
     assert schema["title"]
 
 
@@ -145,7 +145,7 @@ def test_lab_files_are_told_from_inventories() -> None:
 
 def test_every_step_and_probe_is_a_key_with_words() -> None:
     """An editor offers each of them, with what it does."""
-    defs = _schemas.scenario()["$defs"]
+    defs = _json_schemas.scenario()["$defs"]
     for kind, known in (("Entry", steps()), ("Probe", probes())):
         for name in known:
             offered = defs[kind]["properties"][name]

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from chaosk.analysis.apart import apart
 from chaosk.analysis.case import Case
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import Answer, ask_all
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
-from chaosk.analysis.findings import Answer, ask_all
 from chaosk.analysis.frames.absent import bereft
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import histograms
 from chaosk.analysis.judge import rule
 from chaosk.analysis.ledger import ANSWERING, accounts, audited
-from chaosk.analysis.reading import read_case
+from chaosk.analysis.recreated.renumber import apart
+from chaosk.analysis.self_check import recounted, tallied
 from chaosk.analysis.spark import failures_as, tune
 from chaosk.analysis.stillness import told
 from chaosk.analysis.summary import summary
-from chaosk.analysis.tallied import recounted, tallied
-from chaosk.analysis.untold import unended, untold
+from chaosk.analysis.unended_transactions import unended, untold
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError
 from chaosk.rundir.paths import RunDir

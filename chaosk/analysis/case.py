@@ -1,6 +1,6 @@
 """The case: plan, record, faults, phases and processes of a run, as plain values, without the bulk data.
 
-``chaosk.analysis.reading`` reads it; the big event tables are Spark's (``chaosk.analysis.events``).
+``chaosk.analysis.case_loader`` reads it; the big event tables are Spark's (``chaosk.analysis.events``).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chaosk.analysis.former import Former
 from chaosk.analysis.intervals import Interval
-from chaosk.analysis.planned import Planned
-from chaosk.analysis.tally import Tally
+from chaosk.analysis.plan_excerpt import Planned
+from chaosk.analysis.recreated.generations import Former
+from chaosk.analysis.reported_counts import Tally
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.record import RunRecord

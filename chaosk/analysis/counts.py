@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.found import Found
+from chaosk.analysis.check_rows import Found
 from chaosk.rundir.verdict import Measure
 from chaosk.spec.metrics import METRICS
 

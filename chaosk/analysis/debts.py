@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case, Process
+from chaosk.analysis.case_loader import unreadable
 from chaosk.analysis.completeness import gone
 from chaosk.analysis.readers import Reader, readers
-from chaosk.analysis.reading import unreadable
 
 Row = dict[str, Any]
 _NEVER = 2**62

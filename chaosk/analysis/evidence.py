@@ -12,9 +12,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import SEVERITIES, Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import SEVERITIES, Found
 from chaosk.analysis.frames.absent import bereft
 from chaosk.core import files
 from chaosk.core.errors import AnalysisError

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, Span
-from chaosk.analysis.committed import foreign_commit, group_not_asked
+from chaosk.analysis.commit_guards import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.judge import SKIPPED
 from chaosk.analysis.progress import ABOUT_PROGRESS
 from chaosk.analysis.stillness import still
-from chaosk.rundir.events.streams import WATCHER
+from chaosk.rundir.events.writer_reports import WATCHER
 from chaosk.rundir.verdict import Guard
 
 _SHOWN = 3

@@ -9,8 +9,8 @@ from math import ceil
 from typing import NamedTuple
 
 from chaosk.analysis.events import Events
-from chaosk.analysis.failing import afterwards
 from chaosk.analysis.frames.figures import figures
+from chaosk.analysis.must_fail_windows import afterwards
 from chaosk.analysis.windows import ALL, Segments
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import LOOK, Case, Span
-from chaosk.analysis.failing import AGAIN, afterwards, failing
 from chaosk.analysis.felt import closing, concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
+from chaosk.analysis.must_fail_windows import AGAIN, afterwards, failing
 from chaosk.rundir.verdict import Guard
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.completeness import gone
-from chaosk.analysis.failing import failing, meant
+from chaosk.analysis.must_fail_windows import failing, meant
 
 _KINDS = ("consume", "transform")
 _LATEST = frozenset({"latest", "largest", "end"})

@@ -19,7 +19,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from chaosk.analysis import classes, javanames
+from chaosk.analysis import classes, java_names
 from chaosk.core.errors import AnalysisError
 from chaosk.hosts.java import require_java
 
@@ -116,7 +116,7 @@ def session(master: str | None = None, *, large: bool = False, java: str | None 
         try:
             with _streams_into(words.fileno()):
                 spark = builder.getOrCreate()
-                javanames.remember(spark)
+                java_names.remember(spark)
         except (Py4JError, PySparkException, OSError, RuntimeError) as error:
             words.seek(0)
             said = words.read().decode("utf-8", "replace").strip().splitlines()

@@ -12,7 +12,7 @@ from itertools import pairwise
 from chaosk.analysis.case import Case, Pulse, Span, Worker
 from chaosk.analysis.intervals import Interval, without
 from chaosk.rundir.events.heartbeat import PERIOD
-from chaosk.rundir.events.streams import WATCHER, writer_of
+from chaosk.rundir.events.writer_reports import WATCHER, writer_of
 from chaosk.rundir.verdict import Fault, Measure
 from chaosk.spec.metrics import METRICS
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from chaosk.analysis.case import Discrepancy
 from chaosk.rundir.events.live import SUFFIX
-from chaosk.rundir.events.streams import writer_of, written_by
+from chaosk.rundir.events.writer_reports import writer_of, written_by
 from chaosk.rundir.record import RunRecord
 
 Row = Mapping[str, Any]

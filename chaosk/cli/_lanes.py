@@ -44,7 +44,7 @@ def count(inventories: Sequence[Path], asked: int | None) -> int:
 def check_room(scenarios: Iterable[Scenario], inventories: Sequence[Path], side_by_side: int) -> None:
     """Raise LabError if this machine lacks the memory for so many parallel runs and labs."""
     from chaosk.lab.preflight import free_memory, memory  # noqa: PLC0415 - loads the lab
-    from chaosk.run.place import layout_for  # noqa: PLC0415 - as above
+    from chaosk.run.cluster_choice import layout_for  # noqa: PLC0415 - as above
 
     if side_by_side == 1:
         return

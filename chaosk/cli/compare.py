@@ -13,7 +13,7 @@ from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from chaosk.campaign.history.comparison import Comparison
-    from chaosk.campaign.history.stored import Stored
+    from chaosk.campaign.history.stored_run import Stored
 
 _FORMS = (".html", ".md", ".json")
 _WIDE = 200
@@ -50,7 +50,7 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
     Raises UsageError if a folder that was named directly is not a comparable run.
     """
     from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
-    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
+    from chaosk.campaign.history.stored_run import judged  # noqa: PLC0415
     from chaosk.core.printable import printable  # noqa: PLC0415
 
     found = find(folders)
@@ -65,31 +65,31 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
 
 def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison:
     """Write the page, and return the comparison with the data that were read for it."""
-    from chaosk.campaign.history import compared  # noqa: PLC0415 - matplotlib takes a second to load
+    from chaosk.campaign.history import comparison_view  # noqa: PLC0415 - matplotlib takes a second to load
     from chaosk.campaign.history.comparison import with_lines  # noqa: PLC0415
     from chaosk.campaign.history.overlay import overlay  # noqa: PLC0415
     from chaosk.campaign.history.series import series  # noqa: PLC0415
     from chaosk.report.files import replace  # noqa: PLC0415
 
     if output.suffix == ".md":
-        replace(output, compared.markdown(told))
+        replace(output, comparison_view.markdown(told))
         return told
     notes: list[str] = []
     lines = series(runs, notes)
     told = with_lines(told, lines, notes)
     if output.suffix == ".json":
-        replace(output, compared.as_json(told))
+        replace(output, comparison_view.as_json(told))
         return told
     places = zip(range(len(runs)), told.runs, lines, runs, strict=True)
     drawn = [(place, column.letter, one, run.verdict.faults) for place, column, one, run in places if one is not None]
-    replace(output, compared.html(told, overlay(drawn)))
+    replace(output, comparison_view.html(told, overlay(drawn)))
     return told
 
 
 def _print(told: Comparison) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.campaign.history.compared import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.comparison_view import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(told):

@@ -31,7 +31,7 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
     """
     if as_markdown and as_json:
         raise UsageError("--markdown and --json: one of them; leave the other out")
-    from chaosk.campaign.history import covered  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.campaign.history import coverage_view  # noqa: PLC0415 - pyarrow takes a second to load
     from chaosk.campaign.history.coverage import as_json as json_of  # noqa: PLC0415
     from chaosk.campaign.history.coverage import coverage  # noqa: PLC0415
 
@@ -39,7 +39,7 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
     if as_json:
         click.echo(json_of(told))
     elif as_markdown:
-        click.echo(covered.markdown(told), nl=False)
+        click.echo(coverage_view.markdown(told), nl=False)
     else:
         _print(told)
 
@@ -59,7 +59,7 @@ def _runs(folder: Path) -> list[Try]:
     """Return the combinations that the runs have tried; skipped folders are reported on stderr."""
     from chaosk.campaign.history.coverage import of_run  # noqa: PLC0415 - as above
     from chaosk.campaign.history.folders import find, passed  # noqa: PLC0415
-    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
+    from chaosk.campaign.history.stored_run import judged  # noqa: PLC0415
     from chaosk.core.printable import printable  # noqa: PLC0415
 
     found, tries = find([folder]), []
@@ -76,7 +76,7 @@ def _runs(folder: Path) -> list[Try]:
 def _print(told: Coverage) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.campaign.history.covered import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.coverage_view import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(told):

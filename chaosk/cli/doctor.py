@@ -29,8 +29,8 @@ def command(
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415
+    from chaosk.run.preflight.diagnostic import fit  # noqa: PLC0415
     from chaosk.run.preflight.examination import examine  # noqa: PLC0415
-    from chaosk.run.preflight.finding import fit  # noqa: PLC0415
     from chaosk.run.preflight.shape import check_shape  # noqa: PLC0415
     from chaosk.run.preflight.table import as_json, table, to_do  # noqa: PLC0415
 

@@ -75,7 +75,7 @@ def command(
     known, cluster, told = _new(space, sets, **options)
     if draw:
         return _drawn(known, cluster, told)
-    from chaosk.cli._explore import play  # noqa: PLC0415 - scipy takes a second to load
+    from chaosk.cli._explore_run import play  # noqa: PLC0415 - scipy takes a second to load
 
     with lasting_output():
         return play(told, known, cluster, new_folder(output, "explore"))
@@ -96,7 +96,7 @@ def _new(  # noqa: PLR0913 - one for each option
 ) -> tuple[Space, Inventory | None, Exploration]:
     """Return a new exploration without any runs; all mistakes that can be found in advance are reported."""
     from chaosk.campaign.explore.space_file import load_space  # noqa: PLC0415
-    from chaosk.cli._explore import begun, settled  # noqa: PLC0415 - loads librdkafka
+    from chaosk.cli._explore_run import begun, settled  # noqa: PLC0415 - loads librdkafka
 
     space = load_space(path, sets)
     known = settled(space, inventory)
@@ -112,7 +112,7 @@ def _new(  # noqa: PLR0913 - one for each option
 def _drawn(space: Space, cluster: Inventory | None, told: Exploration) -> int:
     """Print the sequences of rounds."""
     from chaosk.campaign.explore.draw import draw  # noqa: PLC0415 - as above
-    from chaosk.campaign.explore.fit import refusal  # noqa: PLC0415
+    from chaosk.campaign.explore.feasibility import refusal  # noqa: PLC0415
     from chaosk.campaign.explore.sequence import document, text  # noqa: PLC0415
 
     for number in range(told.first, told.first + (told.rounds or 1)):
@@ -127,7 +127,7 @@ def _continued(former: Path) -> int:
     from chaosk.campaign.explore import record  # noqa: PLC0415
     from chaosk.campaign.explore.outcome import finished, resumed  # noqa: PLC0415
     from chaosk.campaign.explore.space_file import load_space  # noqa: PLC0415
-    from chaosk.cli._explore import play, settled  # noqa: PLC0415 - as above
+    from chaosk.cli._explore_run import play, settled  # noqa: PLC0415 - as above
 
     told = record.load(former)
     folder = former if former.is_dir() else former.parent

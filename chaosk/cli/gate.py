@@ -13,7 +13,7 @@ from chaosk.campaign.gate.choice import choose
 from chaosk.campaign.gate.record import Gate
 from chaosk.cli import _lanes as lanes
 from chaosk.cli._folders import new_folder
-from chaosk.cli._gate import begun, play
+from chaosk.cli._gate_run import begun, play
 from chaosk.cli._outlet import lasting_output
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.core.errors import UsageError

@@ -53,15 +53,15 @@ def command(
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv: one of them; leave the other out")
-    from chaosk.campaign.history import historic  # noqa: PLC0415 - pyarrow takes a second to load
+    from chaosk.campaign.history import history_view  # noqa: PLC0415 - pyarrow takes a second to load
 
     asked = _metrics(metrics)
     rows, passed = _rows(folders or (Path("reports"),), asked, word, since)
     if as_json:
-        click.echo(historic.as_json(rows, passed))
+        click.echo(history_view.as_json(rows, passed))
         return
     if as_csv:
-        click.echo(historic.as_csv(rows, asked), nl=False)
+        click.echo(history_view.as_csv(rows, asked), nl=False)
     else:
         _table(rows, asked)
     for each in passed:
@@ -85,7 +85,7 @@ def _rows(
     """Return the selected rows and the skipped folders; raises UsageError if no row is selected."""
     from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
     from chaosk.campaign.history.history import chosen, row  # noqa: PLC0415
-    from chaosk.campaign.history.stored import judged  # noqa: PLC0415
+    from chaosk.campaign.history.stored_run import judged  # noqa: PLC0415
 
     found = find(folders)
     every = [row(one, metrics) for one in judged(found)]
@@ -98,7 +98,7 @@ def _rows(
 def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    from chaosk.campaign.history.historic import on_terminal  # noqa: PLC0415
+    from chaosk.campaign.history.history_view import on_terminal  # noqa: PLC0415
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     for part in on_terminal(rows, metrics, Path.cwd()):

@@ -15,8 +15,8 @@ from chaosk.cli._runbook import refuse_name, write_runbook
 from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.core import plugins
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.core.units import spell_duration

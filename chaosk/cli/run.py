@@ -28,11 +28,11 @@ from chaosk.planning.plan import Plan
 from chaosk.probes.worker.lifeline import watch_parent
 from chaosk.run.analyst import Analyst
 from chaosk.run.breakdown import sentence
+from chaosk.run.cluster_choice import settle_on
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay
 from chaosk.run.engine import Engine
-from chaosk.run.field import Field
+from chaosk.run.environment import Field
 from chaosk.run.log import logging_to
-from chaosk.run.place import settle_on
 from chaosk.run.signals import heard
 from chaosk.rundir.paths import RunDir, create, slug
 from chaosk.rundir.record import RunRecord
@@ -88,7 +88,7 @@ def command(  # noqa: PLR0913 - one for each option
 def _run_all(path: Path, inventory: Path | None, sets: Mapping[str, str], output: Path, seed: int | None) -> int:
     """Run every variant separately, regardless of the others' results; return the worst exit code."""
     from chaosk.campaign.gate.choice import choose  # noqa: PLC0415 - as above
-    from chaosk.cli._gate import begun, play  # noqa: PLC0415 - one run needs none of it
+    from chaosk.cli._gate_run import begun, play  # noqa: PLC0415 - one run needs none of it
 
     inventories = () if inventory is None else (inventory,)
     gate = begun(choose([path], sets, (), (1, 1)), inventories, keep_going=True, seed=seed)

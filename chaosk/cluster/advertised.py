@@ -15,7 +15,7 @@ from kafka.protocol.admin import DescribeConfigsRequest
 
 from chaosk.cluster import codes
 from chaosk.cluster.configs import BROKER
-from chaosk.cluster.places import client_places
+from chaosk.cluster.endpoints import client_places
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
 from chaosk.core.parallel import together

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from kafka.protocol.api_message import ApiMessage
 
-from chaosk.cluster.places import broker_places
+from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
 from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
 from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer

@@ -7,8 +7,8 @@ from typing import Any
 from kafka.protocol.admin import ElectLeadersRequest
 
 from chaosk.cluster import codes
-from chaosk.cluster.asking import ask_controller
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.routed_requests import ask_controller
 from chaosk.core.errors import StepError
 from chaosk.core.model import Model
 from chaosk.spec.contracts.step import Elect

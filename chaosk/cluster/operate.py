@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import structlog
 
-from chaosk.cluster.addpartitions import add_partitions
+from chaosk.cluster.add_partitions import add_partitions
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.elect import elect
-from chaosk.cluster.reassign import reassign
+from chaosk.cluster.entity_settings import configure
+from chaosk.cluster.reassignment import reassign
 from chaosk.cluster.remake import delete_topic, make_topic
-from chaosk.cluster.settingsof import configure
 from chaosk.spec.contracts.step import AddPartitions, Configure, DeleteTopic, Elect, MakeTopic, Operation, Reassign
 
 log = structlog.get_logger()

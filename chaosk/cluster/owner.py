@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.groups import Committed, commit, committed
+from chaosk.cluster.committed_offsets import Committed, commit, committed
 
 GROUP = "chaosk"
 """The consumer group that commits the proof."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.entity_settings import settings_of
 from chaosk.cluster.owner import claim, own_topics
 from chaosk.cluster.serving import wait_until_served
-from chaosk.cluster.settingsof import settings_of
-from chaosk.cluster.topicadmin import create_again, delete_topics, wait_until_known
+from chaosk.cluster.topic_admin import create_again, delete_topics, wait_until_known
 from chaosk.cluster.views import current
 from chaosk.core.errors import ClusterError, PreflightError, StepError
 from chaosk.spec.contracts.step import DeleteTopic, MakeTopic

@@ -11,7 +11,7 @@ from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import claim, own_topics
 from chaosk.cluster.serving import wait_until_served
 from chaosk.cluster.shape import differences
-from chaosk.cluster.topicadmin import create_topics, delete_topics, wait_until_known
+from chaosk.cluster.topic_admin import create_topics, delete_topics, wait_until_known
 from chaosk.cluster.views import PartitionView, View, current, partitions
 from chaosk.core.errors import PreflightError
 from chaosk.spec.scenario import Topic

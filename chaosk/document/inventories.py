@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
 from chaosk.core.suggest import instead
-from chaosk.document.folders import PROCESSES, folders
+from chaosk.document.data_directories import PROCESSES, folders
 from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.spec.inventory import Host, Inventory, SecretRef

@@ -16,10 +16,11 @@ from chaosk.core.suggest import instead
 from chaosk.document import nodes
 from chaosk.document.blocks import misfits
 from chaosk.document.choices import choices
-from chaosk.document.clientsettings import client_settings
 from chaosk.document.draft import draft
 from chaosk.document.explain import explain
+from chaosk.document.foreign_files import stranger
 from chaosk.document.inventories import inventory_references, located
+from chaosk.document.librdkafka_settings import client_settings
 from chaosk.document.nodes import Node, Path, plain, scalars, spell
 from chaosk.document.parse import Found, parse
 from chaosk.document.problems import DocumentError, Problem, unreadable
@@ -27,7 +28,6 @@ from chaosk.document.references import references
 from chaosk.document.rounds import unrolled
 from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import Variants, inventory_shape, lab_shape, scenario_shape
-from chaosk.document.strangers import stranger
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import defaults, substitute, uses
 from chaosk.document.variants import Variant, clashes, listed, once, variants, varying

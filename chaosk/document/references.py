@@ -10,7 +10,7 @@ from chaosk.core.plugins import name_of
 from chaosk.core.suggest import instead
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.expectations import expectations
-from chaosk.document.failing import must_fail
+from chaosk.document.must_fail import must_fail
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe

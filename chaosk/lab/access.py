@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaosk.core.errors import LabError, UsageError
-from chaosk.lab import kinds, lab, ssh_files
+from chaosk.lab import kind_selection, lab, ssh_files
 from chaosk.lab import state as places
 from chaosk.lab.lab import Lab
 from chaosk.lab.seating import Seat
@@ -25,7 +25,7 @@ def log(name: str, host: str, role: str, lines: int) -> str:
     seat = _seat(present, host)
     for service in present.services:
         if (service.host, service.role) == (seat.host, role):
-            return kinds.kind_of(present).read_log(seat.host, service.log, lines)
+            return kind_selection.kind_of(present).read_log(seat.host, service.log, lines)
     raise UsageError(f"{host} has no {role}; see: chaosk lab status --name {name}")
 
 

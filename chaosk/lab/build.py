@@ -17,7 +17,7 @@ from chaosk.lab import (
     health,
     installations,
     jars,
-    kinds,
+    kind_selection,
     lab,
     launchers,
     linger,
@@ -31,7 +31,7 @@ from chaosk.lab import (
     unit,
 )
 from chaosk.lab import state as places
-from chaosk.lab.kind import HostKind
+from chaosk.lab.host_kind import HostKind
 from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
@@ -56,7 +56,7 @@ def up(layout: LabLayout, say: Say) -> Path:
     state = wanted.state
     waiting = f"waiting for another chaosk that changes the lab {layout.name}"
     with places.locked(state.lock, lambda: say(waiting)), runner.open_to_all():
-        return _up(wanted, kinds.kind_of(wanted), say)
+        return _up(wanted, kind_selection.kind_of(wanted), say)
 
 
 def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from chaosk.core.errors import LabError
 from chaosk.lab import keeper_plan, namespace, runner
+from chaosk.lab.host_kind import HostKind
 from chaosk.lab.host_plan import Machine
-from chaosk.lab.kind import HostKind
 from chaosk.lab.state import LabState, is_held, try_lock
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from chaosk.core.errors import LabError
-from chaosk.lab import build, kinds, privilege
+from chaosk.lab import build, kind_selection, privilege
 from chaosk.lab import state as places
 
 LEAVING = 5.0
@@ -31,7 +31,7 @@ def down(name: str, say: Callable[[str], object], *, force: bool = False) -> Non
             return
         if not force:
             _refuse_guests(state)
-        build.clear(kinds.present(state), state)
+        build.clear(kind_selection.present(state), state)
         say(f"lab {name}: down")
 
 

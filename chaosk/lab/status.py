@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from chaosk.core.model import Model
-from chaosk.lab import health, kinds, lab, privilege
+from chaosk.lab import health, kind_selection, lab, privilege
 from chaosk.lab import state as places
 from chaosk.lab.lab import Lab
 
@@ -54,7 +54,7 @@ def status(name: str) -> LabStatus:
         answer = privilege.as_root(["status", "--name", name, "--json"], lambda _line: None)
         return LabStatus.model_validate_json(answer)
     present = lab.read(places.of(name))
-    if present is None or not kinds.kind_of(present).alive():
+    if present is None or not kind_selection.kind_of(present).alive():
         return LabStatus(name=name, up=False, healthy=False)
     hosts = _ask(present)
     whole = all(host.ssh and all(one.state for one in host.services) for host in hosts)
@@ -71,7 +71,7 @@ def status(name: str) -> LabStatus:
 
 
 def _ask(present: Lab) -> tuple[HostStatus, ...]:
-    kind = kinds.kind_of(present)
+    kind = kind_selection.kind_of(present)
     namespace = present.state.namespace
     ssh = health.in_lab(namespace, [partial(health.ssh_answers, seat.address) for seat in present.seats])
     asked = [partial(health.service_state, one, present.brokers, present.controllers) for one in present.services]

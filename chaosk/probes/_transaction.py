@@ -20,7 +20,7 @@ from typing import Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from chaosk.probes import _client
-from chaosk.probes._producing import DRAIN
+from chaosk.probes._produce_loop import DRAIN
 from chaosk.spec.contracts.probe import Workplace
 
 Ending = Literal["committed", "aborted", "info"]

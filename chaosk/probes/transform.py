@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.core.units import Size
 from chaosk.probes import _client, _fields
-from chaosk.probes._transforming import Transforming
+from chaosk.probes._transform_loop import Transforming
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.payload import SMALLEST
 from chaosk.spec.contracts.probe import Probe, Workplace

@@ -10,7 +10,7 @@ from chaosk.report.causes import causes
 from chaosk.report.happenings import Happening, Surroundings, happenings
 from chaosk.report.outages import Outage
 from chaosk.report.stalls import Stall
-from chaosk.report.turning import turning_point
+from chaosk.report.turning_points import turning_point
 
 _NOTHING = "the leader and its ISR stayed the same"
 

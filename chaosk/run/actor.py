@@ -12,10 +12,10 @@ from chaosk.core.errors import ChaoskError
 from chaosk.planning.plan import Plan
 from chaosk.planning.resolve import aim
 from chaosk.run.admission import Admission
-from chaosk.run.deciding import Asking, Skipped
+from chaosk.run.approval import Asking, Skipped
 from chaosk.run.display import Display
+from chaosk.run.executor import Hands
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.spec.contracts.condition import Answer, counting
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.expression import parse_condition

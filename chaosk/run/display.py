@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.core.printable import printable
-from chaosk.run.standing import Standing
+from chaosk.run.active_faults import Standing
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 

@@ -29,23 +29,23 @@ from chaosk.core.errors import ChaoskError, EventLogError, HealError
 from chaosk.hosts.fingerprint import differences
 from chaosk.planning.localhost import here
 from chaosk.planning.plan import Plan
+from chaosk.run.active_faults import standing
 from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
+from chaosk.run.approval import Asking, Decider
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.deciding import Asking, Decider
 from chaosk.run.display import Display, Errors, Rates, Status
+from chaosk.run.environment import Field
 from chaosk.run.faults import Faults
-from chaosk.run.field import Field
 from chaosk.run.journal import Journal
 from chaosk.run.monitor import Monitor
-from chaosk.run.pace import Pace
 from chaosk.run.recorder import Recorder
-from chaosk.run.standing import standing
 from chaosk.run.timeline import Timeline
+from chaosk.run.timeline_clock import Pace
 from chaosk.run.waiting import become_whole, drain, settle_longer, warm_up
 from chaosk.rundir.events.store import close as close_events
-from chaosk.rundir.events.streams import RUN
+from chaosk.rundir.events.writer_reports import RUN
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.record import RunRecord
 from chaosk.spec.transaction_timeout import SLACK, longest

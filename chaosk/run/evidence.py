@@ -15,17 +15,17 @@ from chaosk.core.parallel import together
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.planning.plan import Plan
-from chaosk.run.audit.auditing import audit
 from chaosk.run.audit.missing import joined, missing, whole
 from chaosk.run.audit.ranges import ends, held
 from chaosk.run.audit.spec import AuditResult, AuditSpec
-from chaosk.run.clocked import Clocked
-from chaosk.run.observing import observe
+from chaosk.run.audit.tail_audit import audit
+from chaosk.run.clock_sampling import Clocked
+from chaosk.run.observation import observe
 from chaosk.run.recorder import Recorder
-from chaosk.run.replica_logs.fetching import fetch
 from chaosk.run.replica_logs.replicas import compare
+from chaosk.run.replica_logs.transaction_markers import fetch
 from chaosk.rundir.events.live import LiveLog
-from chaosk.rundir.events.streams import AUDIT, COPIES, HOSTS
+from chaosk.rundir.events.writer_reports import AUDIT, COPIES, HOSTS
 from chaosk.rundir.paths import RunDir
 from chaosk.spec.contracts.live import Live
 

@@ -15,11 +15,11 @@ import structlog
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.hosts.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.hands import Hands
+from chaosk.run.executor import Hands
+from chaosk.run.fault_progress import Life
 from chaosk.run.journal import Journal
 from chaosk.run.lasting import Look, lasted
 from chaosk.run.leases import Leases
-from chaosk.run.life import Life
 from chaosk.run.vigil import Vigil, as_look
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Deed, Fact, Fault

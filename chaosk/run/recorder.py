@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.run.clock import now
-from chaosk.run.life import Life
+from chaosk.run.fault_progress import Life
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.events.live import LiveLog
 

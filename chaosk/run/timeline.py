@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from chaosk.core.errors import ChaoskError, StepError
+from chaosk.run.approval import Skipped
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.deciding import Skipped
-from chaosk.run.pace import Pace
+from chaosk.run.timeline_clock import Pace
 from chaosk.rundir.record import EntryEnd
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.scenario import Entry

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 
 from chaosk.core.errors import StepError
 from chaosk.run.clock import wait_for
-from chaosk.run.crew import Crew
 from chaosk.run.drain import behind
+from chaosk.run.probe_supervisor import Crew
 from chaosk.spec.contracts.probe import Probe
 
 WARM_WITHIN = 60.0

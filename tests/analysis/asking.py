@@ -9,10 +9,10 @@ from typing import Any
 from analysis.history import History, Row
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.events import Events
-from chaosk.analysis.findings import checks
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 
 Asked = Callable[..., list[Row]]

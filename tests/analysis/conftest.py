@@ -14,7 +14,7 @@ from lasting_spark import lasting_session
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 from chaosk.rundir.verdict import Verdict
 
 Judge = Callable[..., Verdict]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from chaosk.rundir.events.arrow import SCHEMAS
-from chaosk.rundir.events.streams import WRITTEN_BY, writer_of
+from chaosk.rundir.events.writer_reports import WRITTEN_BY, writer_of
 from chaosk.rundir.paths import RunDir
 
 Row = dict[str, Any]

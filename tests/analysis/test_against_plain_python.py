@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.spark import tune
 from chaosk.rundir.paths import RunDir

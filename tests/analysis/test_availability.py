@@ -8,10 +8,10 @@ import pytest
 from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.availability import Availability, at_a_glance, by_spark
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.reading import read_case
 
 pytestmark = pytest.mark.spark
 Windows = dict[str, float | None]

@@ -10,10 +10,10 @@ from analysis.conftest import Judge
 from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.calls import Calls
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.reading import read_case
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

@@ -9,8 +9,8 @@ import pytest
 from analysis.history import History, ns
 
 from chaosk.analysis.case import Case, Span
-from chaosk.analysis.reading import read_case
-from chaosk.analysis.settingsseen import min_isr, unclean
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.observed_settings import min_isr, unclean
 
 
 def with_entry(folder: Path, step: str, **changed: Any) -> Case:

@@ -10,10 +10,10 @@ from analysis.conftest import Judge
 from analysis.history import History, Row
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.client_errors import ClientErrors, at_a_glance, by_spark
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Outcome
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

@@ -9,8 +9,8 @@ from analysis.history import History, ns
 from analysis.tallying import tallies
 
 from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.completeness import gone, incomplete, there
-from chaosk.analysis.reading import read_case
 
 
 def case(folder: Path, history: History) -> Case:

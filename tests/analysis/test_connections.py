@@ -9,10 +9,10 @@ from analysis.asking import asking
 from analysis.history import History
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.connections import Connections
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.reading import read_case
 
 pytestmark = pytest.mark.spark
 

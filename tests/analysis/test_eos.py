@@ -11,10 +11,10 @@ from analysis.history import History, Row, ns
 from analysis.transactional import once, piped
 from analysis.ways import finding, guards, told
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.abort_rewind import AbortRewind
 from chaosk.analysis.checks.eos import Eos
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Severity
 
 pytestmark = pytest.mark.long

@@ -9,8 +9,8 @@ import pytest
 from analysis.history import History, Row, ns
 from analysis.test_guards import progress_of
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.guards import guards
-from chaosk.analysis.reading import read_case
 from chaosk.core.plugins import discover
 from chaosk.spec.contracts.step import Step
 

@@ -13,11 +13,11 @@ from analysis.transactional import transactional
 from analysis.ways import without_calls
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.failing import afterwards
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.guards import guards
 from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.judge import rule
-from chaosk.analysis.reading import read_case
+from chaosk.analysis.must_fail_windows import afterwards
 from chaosk.analysis.windows import ALL
 from chaosk.rundir.verdict import Guard, Outcome
 from chaosk.spec.expect import Expect

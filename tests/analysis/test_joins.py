@@ -8,9 +8,9 @@ import pytest
 from analysis.history import History
 from analysis.ways import finding, measure, told
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.joins import Joins
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:

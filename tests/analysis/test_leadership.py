@@ -13,14 +13,14 @@ from analysis.ways import guards
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import events as events_module
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.leadership import Leadership
-from chaosk.analysis.described import described
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.frames.said import said as by_spark
-from chaosk.analysis.glances.said import said as at_a_glance
-from chaosk.analysis.reading import read_case
-from chaosk.analysis.said import Said
+from chaosk.analysis.frames.metadata_spans import said as by_spark
+from chaosk.analysis.glances.metadata_spans import said as at_a_glance
+from chaosk.analysis.metadata_spans import Said
+from chaosk.analysis.partition_history import described
 
 pytestmark = pytest.mark.spark
 Figures = dict[tuple[str, str, str], tuple[float | None, bool]]

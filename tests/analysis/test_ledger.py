@@ -13,9 +13,9 @@ from analysis.history import History, ns
 from analysis.transactional import transactional
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.events import Events
 from chaosk.analysis.ledger import accounts, audited
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 from chaosk.rundir.verdict import Account
 

@@ -9,7 +9,7 @@ from analysis.history import History, ns
 from analysis.ways import measure
 
 from chaosk.analysis.case import Span
-from chaosk.analysis.found import Found
+from chaosk.analysis.check_rows import Found
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge

@@ -10,8 +10,8 @@ from analysis.asking import Asked, asking
 from analysis.history import History, ns
 from analysis.ways import finding, guards, told
 
-from chaosk.analysis.failing import Failing, failing
-from chaosk.analysis.reading import read_case
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.must_fail_windows import Failing, failing
 from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:

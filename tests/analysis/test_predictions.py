@@ -10,10 +10,10 @@ import pytest
 from analysis.history import History, Row
 from analysis.ways import guards
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.events import Events
 from chaosk.analysis.evidence import SHOWN, keep
-from chaosk.analysis.findings import checks
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.long

@@ -10,11 +10,11 @@ from analysis.history import History
 from analysis.transactional import piped
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.realtime_lag import RealtimeLag
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.lags import of_few, of_many
-from chaosk.analysis.reading import read_case
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 Figures = dict[tuple[str, str, str], float | None]

@@ -12,8 +12,8 @@ from analysis.ways import measure
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.acknowledged import acknowledged, at_a_glance, by_spark
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.events import Events
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:

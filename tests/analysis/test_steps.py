@@ -11,10 +11,10 @@ from analysis.history import History
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import events
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.polled import is_whole, polled, stretches
 from chaosk.analysis.frames.steps import steps
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 from chaosk.rundir.paths import RunDir
 

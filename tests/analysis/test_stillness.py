@@ -11,10 +11,10 @@ from analysis.history import History, Row, ns
 from analysis.test_guards import progress_of
 
 from chaosk.analysis.case import Span
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.completeness import incomplete
 from chaosk.analysis.guards import guards
 from chaosk.analysis.outages import Outage, awake
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.stillness import still, told
 from chaosk.rundir.verdict import Measure, Outcome
 from chaosk.spec.metrics import METRICS

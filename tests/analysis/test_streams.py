@@ -16,14 +16,14 @@ from analysis.test_guards import progress_of
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.findings import checks
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.guards import guards
 from chaosk.analysis.process import close_events
-from chaosk.analysis.reading import read_case
 from chaosk.core.errors import AnalysisError
 from chaosk.rundir.events import TABLES
 from chaosk.rundir.events.live import LiveLog
-from chaosk.rundir.events.streams import WRITTEN_BY, written_by
+from chaosk.rundir.events.writer_reports import WRITTEN_BY, written_by
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome
 

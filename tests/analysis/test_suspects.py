@@ -11,10 +11,10 @@ from analysis.transactional import transactional
 from pyspark.sql import DataFrame, SparkSession
 
 from chaosk.analysis import events
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.suspects import settled, suspected
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

@@ -9,9 +9,9 @@ from analysis.history import History
 from analysis.test_rules_reading import hand_over, restarted
 from analysis.ways import finding, guards, measure, told
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.swallowed import Swallowed
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Outcome, Severity
 
 if TYPE_CHECKING:

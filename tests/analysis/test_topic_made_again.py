@@ -14,7 +14,7 @@ from analysis.ways import finding, guards, measure, told
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 from chaosk.rundir.verdict import Verdict
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

@@ -10,9 +10,9 @@ from analysis.history import History, ns
 from analysis.transactional import transactional
 from analysis.ways import finding, told
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.torn_transaction import TornTransaction
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from analysis.history import History, ns
 from analysis.ways import told
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.truncations import UNCLEAN, UNSEEN, Truncation, truncations
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.spark import tune
 from chaosk.rundir.verdict import Outcome
 

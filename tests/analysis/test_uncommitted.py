@@ -12,10 +12,10 @@ from analysis.history import History
 from analysis.transactional import piped
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks.uncommitted import Uncommitted, at_a_glance, by_spark
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
-from chaosk.analysis.reading import read_case
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

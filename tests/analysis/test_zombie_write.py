@@ -11,12 +11,12 @@ from analysis.history import History, ns
 from analysis.transactional import successor, transactional
 from analysis.ways import finding, guards, told
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.fenced_late import FencedLate
 from chaosk.analysis.checks.precommitted_read import PrecommittedRead
 from chaosk.analysis.checks.torn_transaction import TornTransaction
 from chaosk.analysis.checks.zombie_write import ZombieWrite
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 
 pytestmark = pytest.mark.long
 

@@ -19,7 +19,7 @@ import argparse, json, pathlib
 import _mutants, mutation
 from _graft import grafted
 from chaosk.analysis.checks import stuck_lso
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 
 kind, path = checks()["stuck_lso"], mutation.source("stuck_lso")
 before = (kind.violations.__code__, kind.glance.__code__, stuck_lso.SLACK, stuck_lso._patience.__code__)
@@ -110,7 +110,7 @@ def test_every_mutant_of_every_check_is_another_code() -> None:
     """Thousands there are, none is the code as it is, and they are the same each time they are made."""
     found = bench(
         "import ast, json, mutation, _mutants\n"
-        "from chaosk.analysis.findings import checks\n"
+        "from chaosk.analysis.check_runner import checks\n"
         "made = {name: list(_mutants.mutants(mutation.source(name))) for name in checks()}\n"
         "again = {name: list(_mutants.mutants(mutation.source(name))) for name in ('lost', 'eos')}\n"
         "dead = [(name, m.line, m.was, m.became) for name in made for m in made[name] if m.was == m.became]\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.analysis.findings import checks
+from chaosk.analysis.check_runner import checks
 from chaosk.cli import _reference
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode

@@ -13,7 +13,7 @@ from sample_gate import attempt, gate, measured, unreachable
 from chaosk.campaign.gate.choice import choose
 from chaosk.campaign.gate.content import content
 from chaosk.campaign.gate.record import NAME, Gate, load, save
-from chaosk.cli import _gate
+from chaosk.cli import _gate_run
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
 
@@ -70,10 +70,10 @@ def test_those_of_one_lab_are_run_next_to_each_other(scenario: Path, tmp_path: P
         told = yaml.safe_load(SCENARIO) | {"name": name, "cluster": {"brokers": brokers}}
         (scenario / f"{name}.yaml").write_text(yaml.safe_dump(told), "utf-8")
     every = choose([scenario], {}, (), (1, 1))
-    on_labs = _gate.begun(every, (), repeat=2).attempts
+    on_labs = _gate_run.begun(every, (), repeat=2).attempts
     assert [one.scenario for one in on_labs] == ["b", "b", "d", "d", "c", "c", "Kill", "Kill"]
     assert [one.lab for one in on_labs] == ["lab-5-3"] * 4 + ["lab"] * 4
-    on_its_own = _gate.begun(every, (unreachable(tmp_path),)).attempts
+    on_its_own = _gate_run.begun(every, (unreachable(tmp_path),)).attempts
     assert [(one.scenario, one.lab) for one in on_its_own] == [(name, None) for name in ("b", "c", "d", "Kill")]
 
 

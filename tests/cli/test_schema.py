@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-from chaosk.cli import _schemas
+from chaosk.cli import _json_schemas
 from chaosk.cli.main import main
 from chaosk.core.errors import ExitCode
 
 
-@pytest.mark.parametrize("name", _schemas.SCHEMAS)
+@pytest.mark.parametrize("name", _json_schemas.SCHEMAS)
 def test_it_prints_the_schema_and_nothing_else(capsys: pytest.CaptureFixture[str], name: str) -> None:
     """The output is the file: JSON, with one newline at its end."""
     assert main(["schema", name]) == ExitCode.PASS
     shown = capsys.readouterr()
-    assert shown.out == _schemas.text(name)
-    assert json.loads(shown.out)["$schema"] == _schemas.DIALECT
+    assert shown.out == _json_schemas.text(name)
+    assert json.loads(shown.out)["$schema"] == _json_schemas.DIALECT
     assert shown.err == ""
 
 

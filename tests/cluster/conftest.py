@@ -13,9 +13,9 @@ from on_lab import inside
 
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
-from chaosk.cluster.topicadmin import delete_topics
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.topic_admin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError
 from chaosk.document import load_inventory

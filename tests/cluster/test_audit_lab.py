@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.cluster.groups import Committed, commit
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.committed_offsets import Committed, commit
 from chaosk.core.errors import ClusterError
-from chaosk.run.audit.auditing import audit
 from chaosk.run.audit.ranges import ranges
-from chaosk.run.audit.reading import Reader
+from chaosk.run.audit.reader import Reader
 from chaosk.run.audit.spec import AuditResult, AuditSpec
+from chaosk.run.audit.tail_audit import audit
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
 from chaosk.spec.scenario import Topic

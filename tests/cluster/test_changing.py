@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from chaosk.cluster import codes
-from chaosk.cluster.addpartitions import add_partitions
+from chaosk.cluster.add_partitions import add_partitions
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.logstart import log_start
-from chaosk.cluster.settingsof import configure, settings_of
+from chaosk.cluster.entity_settings import configure, settings_of
+from chaosk.cluster.log_start import log_start
 from chaosk.cluster.views import PartitionView, View
 from chaosk.core.errors import ClusterError, StepError
 from chaosk.spec.contracts.step import AddPartitions

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from chaosk.cluster.advertised import advertised
+from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.elect import elect
 from chaosk.cluster.health import unhealthy
-from chaosk.cluster.settings import client_settings
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import PATIENCE

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.run.replica_logs.fetching import fetch
+from chaosk.run.replica_logs.transaction_markers import fetch
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_kafka import FakeKafka, FakeTopic
 
-from chaosk.cluster import codes, serving, topicadmin
+from chaosk.cluster import codes, serving, topic_admin
 from chaosk.cluster.operate import operate
 from chaosk.cluster.owner import own_topics
 from chaosk.cluster.remake import shape_of
@@ -18,8 +18,8 @@ from chaosk.spec.topic_shape import TopicShape
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topicadmin, "_PAUSE", 0.001)
-    monkeypatch.setattr(topicadmin, "WITHIN", 0.3)
+    monkeypatch.setattr(topic_admin, "_PAUSE", 0.001)
+    monkeypatch.setattr(topic_admin, "WITHIN", 0.3)
     monkeypatch.setattr(serving, "WITHIN", 0.3)
 
 

@@ -9,7 +9,7 @@ from fake_kafka import FakeKafka, FakeTopic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.cluster import serving, topicadmin
+from chaosk.cluster import serving, topic_admin
 from chaosk.cluster.owner import claim
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError, ClusterError, PreflightError
@@ -21,8 +21,8 @@ RING = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topicadmin, "_PAUSE", 0.001)
-    monkeypatch.setattr(topicadmin, "WITHIN", 0.3)
+    monkeypatch.setattr(topic_admin, "_PAUSE", 0.001)
+    monkeypatch.setattr(topic_admin, "WITHIN", 0.3)
     monkeypatch.setattr(serving, "WITHIN", 0.3)
 
 

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from chaosk.cluster.groups import Committed, commit, committed
+from chaosk.cluster.committed_offsets import Committed, commit, committed
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import own_topics
 from chaosk.core.errors import PreflightError

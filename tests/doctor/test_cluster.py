@@ -12,7 +12,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ClusterError
 from chaosk.run.preflight import cluster as module
 from chaosk.run.preflight.cluster import FEW, cluster, listeners
-from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.diagnostic import Finding
 from chaosk.spec.inventory import Inventory, Listener
 
 

@@ -12,7 +12,7 @@ from sample_inventory import INVENTORY
 
 from chaosk.core.errors import StepError
 from chaosk.run.preflight.facts import LEASES, HostFacts, Space, Try, ask, read
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from chaosk.run.preflight.diagnostic import Finding
 from chaosk.run.preflight.facts import LEASES, HostFacts, Space, Try
-from chaosk.run.preflight.finding import Finding
 from chaosk.run.preflight.fitness import LEASE_ROOM, SCARCE, fitness
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 
 NEEDS = Needs(tools=("awk", "flock"), cuts=True)
 WORKS, FAILS = Try(works=True, flavour="nf_tables"), Try(works=False, why="not found", flavour="none")

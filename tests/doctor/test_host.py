@@ -8,9 +8,9 @@ import pytest
 
 from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.hosts.transport import wrap
-from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.diagnostic import Finding
 from chaosk.run.preflight.host import host
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 

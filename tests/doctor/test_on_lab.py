@@ -15,8 +15,8 @@ import pytest
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.settings import client_settings
-from chaosk.cluster.topicadmin import delete_topics
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.topic_admin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.hosts import lease, lock
 from chaosk.hosts.lease import Lease

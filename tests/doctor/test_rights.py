@@ -10,7 +10,7 @@ from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.core.errors import ClusterError
 from chaosk.document import load_scenario
-from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.diagnostic import Finding
 from chaosk.run.preflight.rights import rights
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener

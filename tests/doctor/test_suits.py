@@ -7,12 +7,12 @@ from fake_live import kraft_inventory
 from sample_inventory import INVENTORY
 
 from chaosk.core.errors import ConnectionLost
-from chaosk.run.preflight.finding import Finding
+from chaosk.run.preflight.diagnostic import Finding
 from chaosk.run.preflight.suits import suits
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 
-from .test_needs import scenario
+from .test_host_requirements import scenario
 
 NOT_MAPPED = "/var/lib/kafka is on ext4, device 8:1, not on a device of device-mapper, as LVM makes them"
 

@@ -6,7 +6,7 @@ import json
 
 from rich.console import Console
 
-from chaosk.run.preflight.finding import Finding, bad, ok, warning
+from chaosk.run.preflight.diagnostic import Finding, bad, ok, warning
 from chaosk.run.preflight.table import as_json, table, to_do
 
 FOUND = (

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from sample_documents import SCENARIO, spoil, written
 
-from chaosk.cli import _schemas
+from chaosk.cli import _json_schemas
 from chaosk.core import plugins
 from chaosk.document import DocumentError, load, load_scenario, shape
 from chaosk.spec.scenario import Entry, probes, steps
@@ -97,7 +97,7 @@ def test_its_mistakes_are_reported_like_those_of_our_own(tmp_path: Path, new: st
 @pytest.mark.usefixtures("whistle")
 def test_it_is_in_the_schema() -> None:
     """An editor offers it, too."""
-    properties = _schemas.scenario()["$defs"]["Entry"]["properties"]
+    properties = _json_schemas.scenario()["$defs"]["Entry"]["properties"]
     assert properties["whistle"]["$ref"] == "#/$defs/Whistle"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.run.replica_logs.copies import Copies, copies
-from chaosk.run.replica_logs.said import Batch, Log
+from chaosk.run.replica_logs.parse import Batch, Log
 
 
 def log(*batches: Batch, trouble: str | None = None) -> Log:

@@ -17,7 +17,7 @@ from everyrow.kinds import Rows
 from everyrow.mutants import Flawless, Mutant, stream_ends, streams
 
 from chaosk.rundir.events.arrow import SCHEMAS
-from chaosk.rundir.events.streams import WATCHER, writer_of
+from chaosk.rundir.events.writer_reports import WATCHER, writer_of
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Guard, Verdict
 

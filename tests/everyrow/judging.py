@@ -15,14 +15,14 @@ from everyrow.mutants import DAMAGED, Flawless, Mutant
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import analyze as analysis
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
-from chaosk.analysis.findings import checks
 from chaosk.analysis.guards import guards, streams
 from chaosk.analysis.histograms import Histograms, histograms
-from chaosk.analysis.reading import read_case
+from chaosk.analysis.self_check import recounted, tallied
 from chaosk.analysis.spark import tune
-from chaosk.analysis.tallied import recounted, tallied
 from chaosk.core.errors import ChaoskError
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Outcome, Severity, Verdict

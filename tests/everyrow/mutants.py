@@ -18,7 +18,7 @@ from everyrow.operators import changed
 from everyrow.world import World
 
 from chaosk.rundir.events.arrow import SCHEMAS
-from chaosk.rundir.events.streams import WRITTEN_BY, writer_of
+from chaosk.rundir.events.writer_reports import WRITTEN_BY, writer_of
 from chaosk.rundir.paths import RunDir
 
 PROBES = ("sends", "reads", "polls", "health_checks", "calls")

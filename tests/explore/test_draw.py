@@ -19,7 +19,7 @@ from sample_explore import OVERLAPPING, SPACE, space
 from sample_inventory import INVENTORY
 
 from chaosk.campaign.explore.draw import MOST_DRAWS, draw
-from chaosk.campaign.explore.fit import check, refusal
+from chaosk.campaign.explore.feasibility import check, refusal
 from chaosk.campaign.explore.sequence import Sequence, document, entry, text
 from chaosk.campaign.explore.space import Space
 from chaosk.core.errors import PreflightError, UsageError
@@ -125,7 +125,7 @@ import sys
 from pathlib import Path
 from chaosk.campaign.explore.space_file import load_space
 from chaosk.campaign.explore.draw import draw
-from chaosk.campaign.explore.fit import check, refusal
+from chaosk.campaign.explore.feasibility import check, refusal
 from chaosk.campaign.explore.sequence import document, text
 space = load_space(Path(sys.argv[1]))
 for number in (1, 2, 3):

@@ -9,7 +9,7 @@ import pytest
 import shipped
 
 from chaosk.campaign.explore.draw import draw
-from chaosk.campaign.explore.fit import refusal
+from chaosk.campaign.explore.feasibility import refusal
 from chaosk.campaign.explore.sequence import entry, kinds
 from chaosk.campaign.explore.space_file import load_space
 from chaosk.document.kinds import is_space

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_explore import SPACE, space
 
 from chaosk.campaign.explore.draw import draw
-from chaosk.campaign.explore.fit import refusal
+from chaosk.campaign.explore.feasibility import refusal
 from chaosk.campaign.explore.sequence import Move, Sequence
 from chaosk.campaign.explore.smaller import smaller
 from chaosk.campaign.explore.space import Space

@@ -19,10 +19,10 @@ from fake_live import FakeLive, inventory
 
 from chaosk.cli import run
 from chaosk.cli.main import main
-from chaosk.cluster.groupstate import GroupState
+from chaosk.cluster.group_state import GroupState
 from chaosk.planning.plan import Plan
 from chaosk.run import engine
-from chaosk.run.hands import Hands
+from chaosk.run.executor import Hands
 from chaosk.run.leases import Leases
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.events.store import read

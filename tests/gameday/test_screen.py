@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chaosk.cluster.groupstate import GroupState
+from chaosk.cluster.group_state import GroupState
+from chaosk.run.active_faults import Standing
+from chaosk.run.approval import Question
 from chaosk.run.clock import now
-from chaosk.run.deciding import Question
 from chaosk.run.display import Status
-from chaosk.run.gameday.desk import Open
 from chaosk.run.gameday.groups import Watched
+from chaosk.run.gameday.operator import Open
 from chaosk.run.gameday.screen import painted, screen
 from chaosk.run.gameday.view import View
-from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chaosk.cluster.groupstate import GroupState
+from chaosk.cluster.group_state import GroupState
 from chaosk.run.gameday.groups import GroupWatch, Watched, after
 from chaosk.run.gameday.latencies import Latencies
 from chaosk.rundir.events.live import LiveLog

@@ -12,7 +12,7 @@ import sample_run
 from sample_history import run_of
 from sample_run import Shape
 
-from chaosk.campaign.history.stored import Stored, stored
+from chaosk.campaign.history.stored_run import Stored, stored
 from chaosk.rundir.paths import RunDir
 
 

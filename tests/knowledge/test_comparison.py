@@ -12,7 +12,7 @@ from sample_history import measured
 from chaosk.campaign.history.comparison import MOST, compare, with_lines
 from chaosk.campaign.history.history import Figure
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored import Stored
+from chaosk.campaign.history.stored_run import Stored
 from chaosk.core.errors import UsageError
 from chaosk.rundir.verdict import Measure, Outcome
 

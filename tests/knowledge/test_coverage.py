@@ -15,7 +15,7 @@ from sample_run import Shape
 
 from chaosk.campaign.history import coverage as module
 from chaosk.campaign.history.coverage import Cell, coverage, of_run, of_scenario
-from chaosk.campaign.history.stored import stored
+from chaosk.campaign.history.stored_run import stored
 from chaosk.core.errors import UsageError
 from chaosk.document import load_variants
 from chaosk.planning.plan import make

@@ -13,7 +13,7 @@ from sample_run import Shape
 
 from chaosk.campaign.history import differences as module
 from chaosk.campaign.history.differences import Difference, differences
-from chaosk.campaign.history.stored import Stored, stored
+from chaosk.campaign.history.stored_run import Stored, stored
 
 Make = Callable[..., Stored]
 

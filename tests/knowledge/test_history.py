@@ -11,7 +11,7 @@ import pytest
 from sample_history import FIRST, measured, run_of
 
 from chaosk.campaign.history.history import Figure, Row, chosen, groups, row
-from chaosk.campaign.history.stored import stored
+from chaosk.campaign.history.stored_run import stored
 from chaosk.rundir.verdict import Outcome
 
 

@@ -14,7 +14,7 @@ from sample_run import Shape
 
 from chaosk.campaign.history.overlay import _look, overlay
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored import Stored
+from chaosk.campaign.history.stored_run import Stored
 from chaosk.report.palette import LINES, line, themed
 
 Make = Callable[..., Stored]

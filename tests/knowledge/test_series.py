@@ -11,7 +11,7 @@ from sample_run import ZERO, Shape
 
 from chaosk.campaign.history import series as module
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored import Stored
+from chaosk.campaign.history.stored_run import Stored
 from chaosk.rundir.verdict import Fault
 
 Make = Callable[..., Stored]

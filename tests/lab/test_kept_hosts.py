@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.lab import kinds
+from chaosk.lab import kind_selection
 from chaosk.lab.state import LabState, try_lock
 
 from .conftest import TAG
@@ -40,7 +40,7 @@ def test_what_ends_with_the_keeper_has_ended(tmp_path: Path) -> None:
         assert parent.stdout.readline() == "up\n"
         children = running(seconds)
         assert len(children) == MANY
-        kinds.present(place).destroy()
+        kind_selection.present(place).destroy()
         assert [process.name for process in children if process.exists()] == []
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
+from chaosk.probes._commit_policy import Pace
 from chaosk.probes._commits import Commits
 from chaosk.probes._fields import Every
 from chaosk.probes._ownership import Ownership, Place
-from chaosk.probes._pace import Pace
 from chaosk.rundir.events import TABLES
 
 A, B = ("orders", 0), ("orders", 1)

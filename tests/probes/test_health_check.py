@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.lab import certificates
-from chaosk.probes import _checking
+from chaosk.probes import _health_check_loop
 from chaosk.probes.health_check import HealthCheck
 from chaosk.spec.contracts.probe import Address
 
@@ -125,7 +125,7 @@ def test_hanging_connections_are_bounded_and_what_had_no_turn_says_so(
     work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No more than so many at once; a check that got no turn accuses nobody, and none is missing."""
-    monkeypatch.setattr(_checking, "AT_ONCE", 3)
+    monkeypatch.setattr(_health_check_loop, "AT_ONCE", 3)
     with hanging() as place:
         working = work(health(rate="50/s", timeout="400ms"), brokers={0: place})
         working.until(lambda state: state.info >= 10)

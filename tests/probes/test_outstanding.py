@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chaosk.probes import _outstanding
 from chaosk.probes._outstanding import Outstanding
-from chaosk.probes._producing import _tail
+from chaosk.probes._produce_loop import _tail
 
 
 def numbers(*seqs: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -226,7 +226,7 @@ def test_what_is_given_up_is_definite_only_if_it_was_never_sent(
     work: Work, monkeypatch: pytest.MonkeyPatch, retries: int, acks: int, outcome: str
 ) -> None:
     """At a clean end the queue is purged: a record that waits there for a retry may have been written before."""
-    monkeypatch.setattr("chaosk.probes._producing.DRAIN", 0.3)
+    monkeypatch.setattr("chaosk.probes._produce_loop.DRAIN", 0.3)
     config = {"retries": retries, "acks": acks}
     working = work(
         produce(topic="gone", rate="100/s", config=config), incarnation=1, **{"bootstrap.servers": "127.0.0.1:1"}

@@ -19,7 +19,7 @@ from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
 from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import WorkerSpec
-from chaosk.rundir.events.streams import writer_of
+from chaosk.rundir.events.writer_reports import writer_of
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Probe
 

@@ -21,7 +21,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from chaosk import lab
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
 from chaosk.document import load_inventory
 from chaosk.lab.namespace import inside
 from chaosk.spec.inventory import Inventory

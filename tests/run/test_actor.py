@@ -8,7 +8,7 @@ from fake_live import FakeLive, inventory
 
 from chaosk.core.errors import StepError
 from chaosk.run.actor import FaultActor
-from chaosk.run.hands import Hands
+from chaosk.run.executor import Hands
 from chaosk.spec.contracts.live import ProbeState
 
 

@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
+from chaosk.run.active_faults import Standing
 from chaosk.run.display import SHOWN_FOR, Errors, PlainDisplay, Rates, Status, TerminalDisplay, picture
-from chaosk.run.standing import Standing
 from chaosk.spec.contracts.live import ProbeState
 
 

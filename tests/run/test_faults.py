@@ -15,12 +15,12 @@ from chaosk.core.errors import StepError
 from chaosk.run import faults as module
 from chaosk.run import vigil
 from chaosk.run.clock import Interrupted, now
+from chaosk.run.executor import Hands
+from chaosk.run.fault_progress import Life
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal, armed
 from chaosk.run.lasting import Look
 from chaosk.run.leases import Leases
-from chaosk.run.life import Life
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Deed, Fact, Fault, Run, Site, Step

@@ -12,7 +12,7 @@ from bare_hosts import Bare, bare
 from chaosk.core.errors import PreflightError
 from chaosk.hosts import lock
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.holding import Holding
+from chaosk.run.lock_keeper import Holding
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 

@@ -16,8 +16,8 @@ from on_lab import until
 
 from chaosk.core.errors import ChaoskError
 from chaosk.hosts.transport.ssh import Ssh
+from chaosk.run.fault_progress import Life
 from chaosk.run.faults import Faults
-from chaosk.run.life import Life
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
 

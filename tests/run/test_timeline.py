@@ -13,10 +13,10 @@ from sample_documents import written
 
 from chaosk.core.errors import StepError
 from chaosk.document import load_scenario
+from chaosk.run.approval import Skipped
 from chaosk.run.clock import Interrupted, now
-from chaosk.run.deciding import Skipped
-from chaosk.run.pace import Pace
 from chaosk.run.timeline import Timeline
+from chaosk.run.timeline_clock import Pace
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Deed, Fact, Site, Step
 from chaosk.spec.scenario import Entry

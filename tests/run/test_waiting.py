@@ -13,7 +13,7 @@ import pytest
 from chaosk.core.errors import StepError
 from chaosk.run import waiting
 from chaosk.run.clock import Interrupted
-from chaosk.run.crew import Crew
+from chaosk.run.probe_supervisor import Crew
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.scenario import probes as kinds
 

@@ -16,11 +16,11 @@ from fake_live import FakeLive, inventory
 from chaosk.hosts.commands import service
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.transport.local import Local
+from chaosk.run.executor import Hands
+from chaosk.run.fault_progress import Life
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
-from chaosk.run.life import Life
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Fault, Operation, Run, Signal
 from chaosk.spec.inventory import ScriptService, ServerProcess

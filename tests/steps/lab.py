@@ -14,9 +14,9 @@ from on_lab import inside
 
 from chaosk import lab as labs
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
+from chaosk.cluster.client_settings import client_settings, probe_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.cluster.operate import operate
-from chaosk.cluster.settings import client_settings, probe_settings
 from chaosk.core.errors import StepError
 from chaosk.document import load_inventory
 from chaosk.hosts import lease
@@ -24,11 +24,11 @@ from chaosk.hosts.transport.local import Reach
 from chaosk.hosts.transport.ssh import Ssh, Transport
 from chaosk.planning.resolve import aim
 from chaosk.run.clock import wait_for
+from chaosk.run.executor import Hands
+from chaosk.run.fault_progress import Life
 from chaosk.run.faults import Faults
-from chaosk.run.hands import Hands
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
-from chaosk.run.life import Life
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.step import Fact, Signal

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.cluster.places import broker_places
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer
 from chaosk.spec.entity import Entity

@@ -14,9 +14,9 @@ from chaosk.core.errors import PreflightError, StepError
 from chaosk.hosts.commands import wallclock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
+from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.finding import refuse
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry

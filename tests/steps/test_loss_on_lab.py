@@ -13,9 +13,9 @@ from bare_hosts import Bare, bare
 from chaosk.core.errors import PreflightError
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
+from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.finding import refuse
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 

@@ -15,9 +15,9 @@ from chaosk.core.errors import PreflightError, StepError
 from chaosk.hosts import fingerprint, lease
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
+from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.finding import refuse
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.contracts.step import Fault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry

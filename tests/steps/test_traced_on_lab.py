@@ -17,7 +17,7 @@ from chaosk.hosts.scripts import PARTS, script
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
 from chaosk.run.preflight import facts
-from chaosk.run.preflight.needs import needs
+from chaosk.run.preflight.host_requirements import needs
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 from chaosk.spec.scenario import Topic

@@ -15,8 +15,8 @@ from truth.together import evidence, together
 from truth.told import Rows, compared, telling
 
 from chaosk.analysis.analyze import analyze
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.findings import checks
 
 AT_ONCE = 40
 """Stories of each kind in one run directory."""

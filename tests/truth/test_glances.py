@@ -12,9 +12,9 @@ from truth.plants import planted
 from truth.reference import reference
 from truth.together import together
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import glanced
-from chaosk.analysis.reading import read_case
 
 pytestmark = pytest.mark.long
 

@@ -25,8 +25,8 @@ from truth.together import together
 
 from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.findings import checks
 from chaosk.analysis.spark import tune
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(7_200)]

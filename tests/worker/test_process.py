@@ -21,7 +21,7 @@ from chaosk.probes.produce import Produce
 from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import WorkerSpec
 from chaosk.rundir.events.live import read_live
-from chaosk.rundir.events.streams import writer_of
+from chaosk.rundir.events.writer_reports import writer_of
 from chaosk.spec.contracts.live import ProbeState
 
 MOCK: dict[str, Any] = {"bootstrap.servers": "mock", "test.mock.num.brokers": 2, "log_level": 5}
@@ -246,7 +246,7 @@ def fill(pipe: int) -> int:
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from chaosk.rundir.events.streams import writer_of
+from chaosk.rundir.events.writer_reports import writer_of
 from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import WorkerSpec
 spec = WorkerSpec.model_validate_json(Path(sys.argv[1]).read_text())

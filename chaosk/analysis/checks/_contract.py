@@ -23,8 +23,8 @@ from typing import ClassVar
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Rows
 from chaosk.rundir.verdict import Measure
 

@@ -11,7 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.settingsseen import min_isr
+from chaosk.analysis.observed_settings import min_isr
 
 
 class AckBelowMinIsr(Check):

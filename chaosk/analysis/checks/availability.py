@@ -9,10 +9,10 @@ import numpy as np
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure

@@ -8,14 +8,14 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
-from chaosk.analysis.described import SILENCE
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.serving import last_signs, named, terms
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.partition_history import SILENCE
 from chaosk.rundir.verdict import Measure
 
 _NONE = -1

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from chaosk.analysis.case import Span
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.glances.rows import Numbers
 from chaosk.rundir.verdict import Measure
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.gaps import SHORTEST
 from chaosk.analysis.glances.rows import Rows

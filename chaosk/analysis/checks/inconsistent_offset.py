@@ -8,9 +8,9 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.elected import given_way, with_elections
 from chaosk.analysis.frames.placements import crowded, placements
 from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.takeovers import given_way, with_elections
 from chaosk.analysis.frames.truncations import excused
 
 

@@ -15,7 +15,7 @@ from chaosk.analysis.glances.asof import last_until
 from chaosk.analysis.glances.numbers import dense, differ
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
 from chaosk.analysis.glances.transacted import index_of
-from chaosk.analysis.settingsseen import compacted
+from chaosk.analysis.observed_settings import compacted
 
 _TOLD = 3
 """Maximum number of partitions listed as not judged."""

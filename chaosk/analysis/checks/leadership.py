@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chaosk.analysis.case import Case, Span
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
-from chaosk.analysis.described import Described, described
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.intervals import Interval, common, without
-from chaosk.analysis.recovered import HOLD
-from chaosk.analysis.said import Said
+from chaosk.analysis.metadata_spans import Said
+from chaosk.analysis.partition_history import Described, described
+from chaosk.analysis.recovery_times import HOLD
 from chaosk.rundir.verdict import Measure
 
 

@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.acknowledged import acknowledged
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import MEANING, Check, during
 from chaosk.analysis.counts import counted, measured, shares
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.agreement import with_agreement

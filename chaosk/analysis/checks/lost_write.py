@@ -11,14 +11,14 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.debts import debts
 from chaosk.analysis.frames.deliveries import without_seek
-from chaosk.analysis.frames.elected import ALONE, with_leaders
 from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.steps import steps
+from chaosk.analysis.frames.takeovers import ALONE, with_leaders
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.settingsseen import compacted
+from chaosk.analysis.observed_settings import compacted
 
 
 class LostWrite(Check):

@@ -7,9 +7,9 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.failing import Failing, failing, meant
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.must_fail_windows import Failing, failing, meant
 
 _NEVER = "it tried nothing in its must_fail period, so nothing shows that it would have failed"
 _NOT_YET = "its must_fail period never came: the entry was not carried out, or no client took over from it"

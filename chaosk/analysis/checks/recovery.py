@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from pyspark.sql import functions as F
 
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.failing import meant
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
 from chaosk.analysis.histograms import Key, histograms
-from chaosk.analysis.recovered import Cells, first_well, grouped
+from chaosk.analysis.must_fail_windows import meant
+from chaosk.analysis.recovery_times import Cells, first_well, grouped
 from chaosk.rundir.verdict import Measure
 
 _FACTOR = 3

@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings

@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, PlaceKey
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.rows import Rows
 from chaosk.rundir.verdict import Measure

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from chaosk.analysis.case import MIN_ISR, Span
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
-from chaosk.analysis.described import Described, described
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.intervals import common, length, union
-from chaosk.analysis.said import Said
-from chaosk.analysis.settingsseen import min_isr
+from chaosk.analysis.metadata_spans import Said
+from chaosk.analysis.observed_settings import min_isr
+from chaosk.analysis.partition_history import Described, described
 from chaosk.rundir.verdict import Measure
 
 

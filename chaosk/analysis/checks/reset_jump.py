@@ -18,7 +18,7 @@ from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import coded, first, last, members, owned
 from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
-from chaosk.analysis.settingsseen import compacted
+from chaosk.analysis.observed_settings import compacted
 
 _TABLES = ("assignments", "fetched", "reads")
 _OFFSET_BITS = 42

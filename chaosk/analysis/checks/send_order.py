@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
 from chaosk.analysis.frames.sends import sends, with_settings

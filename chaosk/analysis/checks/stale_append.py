@@ -9,10 +9,10 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.elected import elected_by, given_way, with_elections
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.sends import sends, with_settings
+from chaosk.analysis.frames.takeovers import elected_by, given_way, with_elections
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.asof import highest_before
 from chaosk.analysis.glances.rows import EMPTY, Rows

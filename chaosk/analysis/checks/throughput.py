@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chaosk.analysis.case import Case, Span
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.rundir.verdict import Measure
 

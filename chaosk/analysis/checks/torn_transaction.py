@@ -15,7 +15,7 @@ from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.rows import EMPTY, Rows
 from chaosk.analysis.glances.transacted import shown_committed
-from chaosk.analysis.settingsseen import compacted
+from chaosk.analysis.observed_settings import compacted
 
 
 class TornTransaction(Check):

@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Span
+from chaosk.analysis.check_rows import Found
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
-from chaosk.analysis.described import Described, described
 from chaosk.analysis.events import Events
-from chaosk.analysis.found import Found
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.claims import claims
 from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.partition_history import Described, described
 from chaosk.rundir.verdict import Measure
 
 SHORTEST = 1_000_000_000

@@ -11,13 +11,13 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
-from chaosk.analysis.frames.elected import ALONE, with_leaders, with_replicated
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
+from chaosk.analysis.frames.takeovers import ALONE, with_leaders, with_replicated
 from chaosk.analysis.frames.truncations import excused, truncations
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.settingsseen import SCHEMA, compacted, keepings, reported
+from chaosk.analysis.observed_settings import SCHEMA, compacted, keepings, reported
 
 EXCUSED = "excused"
 """Severity of a record that need not be in the log: no finding, but a line of the ledger."""

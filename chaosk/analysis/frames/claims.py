@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.said import HOLD
+from chaosk.analysis.metadata_spans import HOLD
 
 _CLAIM = (*PLACE, "broker", "epoch")
 

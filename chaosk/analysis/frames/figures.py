@@ -6,12 +6,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events, planned_once
-from chaosk.analysis.failing import afterwards
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER, reads
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.suspects import settled, suspected_reads
+from chaosk.analysis.must_fail_windows import afterwards
 from chaosk.analysis.screens import screened
 from chaosk.analysis.windows import Segments
 from chaosk.rundir.events.buckets import BITS

@@ -1,7 +1,7 @@
 """Truncations of logs in this run, and their evidence, which is required to excuse a loss.
 
 A log is truncated if a replica without all of it becomes leader: after an unclean election, or after all hosts with the
-records lost power (``chaosk.analysis.darkness``). A topic setting that permits an unclean election is no evidence. The
+records lost power (``chaosk.analysis.unflushed``). A topic setting that permits an unclean election is no evidence. The
 election of a broker outside of the ISR is. ISR and leaders are those of the watcher's samples.
 """
 
@@ -19,11 +19,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, PlaceKey, Span
-from chaosk.analysis.darkness import cut_power
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.retained import retained
-from chaosk.analysis.settingsseen import unclean
+from chaosk.analysis.observed_settings import unclean
+from chaosk.analysis.unflushed import cut_power
 
 SURE = 5_000_000_000
 """Nanoseconds that a leader may precede the first sample that names it, and outlast the last one."""

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.settingsseen import compacted
+from chaosk.analysis.observed_settings import compacted
 
 _BITS = 10
 """Spans are looked up by blocks of 2**10 offsets."""

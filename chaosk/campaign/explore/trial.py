@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from chaosk.campaign.explore.breach import breaches, gravest
-from chaosk.campaign.explore.fit import scenario_of
+from chaosk.campaign.explore.feasibility import scenario_of
 from chaosk.campaign.explore.record import Exploration, Trial, save
 from chaosk.campaign.explore.sequence import Sequence, document, kinds, text
 from chaosk.campaign.explore.space import Space

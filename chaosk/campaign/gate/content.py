@@ -8,8 +8,8 @@ from math import inf
 
 from chaosk.campaign.gate.outcome import exit_code, state_of
 from chaosk.campaign.gate.record import Attempt, Comparison, Gate
-from chaosk.campaign.gate.sidebyside import SideBySide, side_by_side
 from chaosk.campaign.gate.spread import Spread, in_words, spread
+from chaosk.campaign.gate.variant_table import SideBySide, side_by_side
 from chaosk.core.errors import ExitCode
 from chaosk.core.figures import figure, metric_name, share
 from chaosk.report.words import SIGNS

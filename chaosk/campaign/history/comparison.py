@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from chaosk.campaign.history.differences import Difference, differences
 from chaosk.campaign.history.history import Figure
 from chaosk.campaign.history.series import Series
-from chaosk.campaign.history.stored import Cluster, Stored
+from chaosk.campaign.history.stored_run import Cluster, Stored
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
 from chaosk.core.printable import printable

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chaosk.campaign.history.applicable_roles import roles_of
 from chaosk.campaign.history.clients import SETTINGS, settings
-from chaosk.campaign.history.fits import roles_of
 from chaosk.campaign.history.roles import EXAMPLES, hit, of_a_step
-from chaosk.campaign.history.stored import Stored, part
+from chaosk.campaign.history.stored_run import Stored, part
 from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.core.model import Model
 from chaosk.rundir.verdict import QUIET

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from chaosk.campaign.history.stored import Stored, part
+from chaosk.campaign.history.stored_run import Stored, part
 from chaosk.core.model import Model
 from chaosk.report.settings import leaves
 

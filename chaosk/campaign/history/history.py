@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 
-from chaosk.campaign.history.stored import Cluster, Stored
+from chaosk.campaign.history.stored_run import Cluster, Stored
 from chaosk.core.errors import ExitCode
 from chaosk.core.model import Model
 from chaosk.core.printable import printable

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosk.campaign.history.stored import Stored
+from chaosk.campaign.history.stored_run import Stored
 from chaosk.report.axis import Axis, Floats
 from chaosk.report.source import Source
 from chaosk.report.tables import Frame, UnreadableTable, frames

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from chaosk.core.errors import ChaoskError, UsageError
-from chaosk.run.audit.auditing import audit
 from chaosk.run.audit.spec import AuditSpec
+from chaosk.run.audit.tail_audit import audit
 
 
 def main(arguments: list[str]) -> int:

@@ -12,8 +12,8 @@ from typing import Self
 import structlog
 
 from chaosk.run.display import Status
-from chaosk.run.gameday.desk import Desk
 from chaosk.run.gameday.groups import Watched
+from chaosk.run.gameday.operator import Desk
 from chaosk.run.gameday.screen import painted, screen
 from chaosk.run.gameday.terminal import Terminal, TerminalLost
 from chaosk.run.gameday.view import Mode, View

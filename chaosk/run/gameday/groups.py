@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from chaosk.cluster.groupstate import GroupState
+from chaosk.cluster.group_state import GroupState
 from chaosk.run.clock import now
 
 PERIOD = 2.0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from chaosk.run.active_faults import Standing
 from chaosk.run.clock import now
 from chaosk.run.gameday.groups import Watched
 from chaosk.run.gameday.view import View
-from chaosk.run.standing import Standing
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 

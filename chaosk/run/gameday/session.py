@@ -14,11 +14,11 @@ from typing import Self
 
 import click
 
-from chaosk.run.field import Field
+from chaosk.run.environment import Field
 from chaosk.run.gameday.console import Console
-from chaosk.run.gameday.desk import Desk
 from chaosk.run.gameday.groups import GroupWatch
 from chaosk.run.gameday.latencies import Latencies
+from chaosk.run.gameday.operator import Desk
 from chaosk.run.gameday.terminal import Terminal
 from chaosk.rundir.paths import RunDir
 

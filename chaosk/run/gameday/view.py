@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chaosk.run.display import Status
-from chaosk.run.gameday.desk import Open
 from chaosk.run.gameday.groups import Watched
+from chaosk.run.gameday.operator import Open
 
 Mode = Literal["keys", "note", "confirm"]
 

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from chaosk.cluster.advertised import Advertised, advertised
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.health import INTERNAL, complaint, unhealthy
-from chaosk.cluster.reassigning import reassigning
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.ongoing_reassignments import reassigning
 from chaosk.cluster.views import partitions
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ClusterError
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.inventory import Inventory
 

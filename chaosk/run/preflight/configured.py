@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import broker_config
 from chaosk.core.errors import ClusterError
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 from chaosk.spec.entity import spelled
 from chaosk.spec.scenario import Scalar
 

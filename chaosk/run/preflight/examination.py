@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.clusterlive import ClusterLive
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.live_cluster import ClusterLive
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError
 from chaosk.core.parallel import together
@@ -18,10 +18,10 @@ from chaosk.run.preflight import host as hosts
 from chaosk.run.preflight import kernels
 from chaosk.run.preflight.cluster import cluster
 from chaosk.run.preflight.configured import configured
-from chaosk.run.preflight.finding import Finding, bad, fit
+from chaosk.run.preflight.diagnostic import Finding, bad, fit
 from chaosk.run.preflight.here import java
+from chaosk.run.preflight.host_requirements import Needs, needs
 from chaosk.run.preflight.leftovers import held, holder, leftovers
-from chaosk.run.preflight.needs import Needs, needs
 from chaosk.run.preflight.rights import rights
 from chaosk.run.preflight.suits import suits
 from chaosk.run.preflight.switches import misfits, switches

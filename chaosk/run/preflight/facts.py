@@ -9,7 +9,7 @@ from typing import Any
 from chaosk.core.errors import StepError
 from chaosk.hosts.commands.service import program_of
 from chaosk.hosts.scripts import script
-from chaosk.run.preflight.needs import OPTIONAL, Needs
+from chaosk.run.preflight.host_requirements import OPTIONAL, Needs
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
 

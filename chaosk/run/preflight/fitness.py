@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chaosk.run.preflight.diagnostic import Finding, bad, ok, unknown, warning
 from chaosk.run.preflight.facts import CHANCE, LEASES, HostFacts, Space, Try
-from chaosk.run.preflight.finding import Finding, bad, ok, unknown, warning
-from chaosk.run.preflight.needs import PACKAGES, Needs
+from chaosk.run.preflight.host_requirements import PACKAGES, Needs
 
 LEASE_ROOM = 1024
 """Minimum free KiB for leases on a host: one takes a few dozen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaosk.hosts.java import problem
 from chaosk.hosts.localhost import HERE
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 
 
 def java() -> Finding:

@@ -8,10 +8,10 @@ from chaosk.core.errors import ChaoskError, HostError
 from chaosk.core.printable import printable
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.clock import EXCHANGES, epoch
-from chaosk.run.preflight import clocks, facts
-from chaosk.run.preflight.finding import Finding, bad, ok, unknown
+from chaosk.run.preflight import facts, host_clock
+from chaosk.run.preflight.diagnostic import Finding, bad, ok, unknown
 from chaosk.run.preflight.fitness import fitness
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 
@@ -45,8 +45,8 @@ def _unreachable(name: str, error: ChaoskError) -> Finding:
 
 def _clock_and_shell(transport: Transport, name: str) -> Iterator[Finding]:
     exchanges = [transport.run(_nothing(name)) for _ in range(EXCHANGES)]
-    yield clocks.clock(name, exchanges, epoch())
-    yield clocks.shell(name, exchanges)
+    yield host_clock.clock(name, exchanges, epoch())
+    yield host_clock.shell(name, exchanges)
 
 
 def _as_root(

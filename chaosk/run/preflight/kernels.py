@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from chaosk.core.errors import ChaoskError
 from chaosk.core.parallel import together
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 from chaosk.spec.command import Command
 
 _TODO = "leave skew_clock out, or take hosts with kernels of their own, as virtual machines"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from chaosk.hosts import lock
 from chaosk.hosts.lease import Held
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 
 
 def holder(transport: Transport, host: str) -> str:

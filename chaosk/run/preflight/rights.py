@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.settings import probe_settings
+from chaosk.cluster.client_settings import probe_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.inventory import Inventory

@@ -10,7 +10,7 @@ from chaosk.hosts.localhost import boot_id
 from chaosk.hosts.transport._contract import Transport
 from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
 from chaosk.planning.safety import NoChance
-from chaosk.run.preflight.finding import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.contracts.target import Node, Scene, servers, voters

@@ -11,8 +11,8 @@ from chaosk.hosts.commands import power
 from chaosk.hosts.localhost import HERE, boot_id
 from chaosk.hosts.transport._contract import Transport
 from chaosk.planning.safety import possible_hosts, unfit
-from chaosk.run.preflight.finding import Finding, bad, ok
-from chaosk.run.preflight.needs import HERE_TOOLS, PACKAGES
+from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.host_requirements import HERE_TOOLS, PACKAGES
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host, Inventory
 from chaosk.spec.scenario import Scenario

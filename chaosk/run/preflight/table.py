@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.run.preflight.finding import Finding, fit
+from chaosk.run.preflight.diagnostic import Finding, fit
 
 _STYLES = {"ok": "green", "warning": "yellow", "unknown": "yellow", "bad": "bold red"}
 

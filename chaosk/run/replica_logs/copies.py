@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from chaosk.run.replica_logs.said import Batch, Log
+from chaosk.run.replica_logs.parse import Batch, Log
 
 
 class Copies(NamedTuple):

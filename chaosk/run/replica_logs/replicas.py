@@ -10,9 +10,9 @@ from chaosk.core.parallel import together
 from chaosk.hosts.commands import dump
 from chaosk.hosts.transport._contract import Transport
 from chaosk.run.audit.missing import Stretch
-from chaosk.run.replica_logs.asking import ask
 from chaosk.run.replica_logs.copies import copies
-from chaosk.run.replica_logs.said import Log, Said
+from chaosk.run.replica_logs.dump_request import ask
+from chaosk.run.replica_logs.parse import Log, Said
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
 

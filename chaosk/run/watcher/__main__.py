@@ -11,15 +11,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from chaosk.cluster.places import broker_places, zookeeper_places
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.endpoints import broker_places, zookeeper_places
 from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.run.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.run.watcher.state import WatcherState, glance, with_quorum
 from chaosk.rundir.events.heartbeat import heartbeats
 from chaosk.rundir.events.live import LiveLog
-from chaosk.rundir.events.streams import WATCHER
+from chaosk.rundir.events.writer_reports import WATCHER
 
 TICK = 0.05
 """Seconds between two checks for due rows: half of what a SIGKILL may cost."""

@@ -21,13 +21,13 @@ for its start. ``ends`` has a row if it ended normally; without that end marker 
 
 from __future__ import annotations
 
-from chaosk.rundir.events import clients, cluster, happenings, hosts, streams
+from chaosk.rundir.events import clients, cluster, happenings, hosts, writer_reports
 from chaosk.rundir.events.table import Column, Kind, Table
 
 __all__ = ["TABLES", "Column", "Kind", "Table"]
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES, *hosts.TABLES, *streams.TABLES)
+    for table in (*clients.TABLES, *cluster.TABLES, *happenings.TABLES, *hosts.TABLES, *writer_reports.TABLES)
 }
 """By name."""

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from chaosk.core.errors import EventLogError
 from chaosk.rundir.events.arrow import SCHEMAS, Values, column_batch, record_batch
-from chaosk.rundir.events.stream import ArrowStream
+from chaosk.rundir.events.arrow_stream import ArrowStream
 
 FLUSH_AFTER = 0.08
 """Seconds in memory after which a row makes the log due; checked every 20 ms, a row waits 0.1 s at most."""

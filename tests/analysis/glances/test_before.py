@@ -10,10 +10,10 @@ from analysis.history import History
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.before import coded, earlier, first, highest, last
 from chaosk.analysis.glances.before import passed_on as given_away
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.reading import read_case
 
 _PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(EMPTY, 2**40), st.booleans())).map(
     lambda rows: sorted(rows, key=lambda row: row[0])

@@ -9,10 +9,10 @@ from analysis.asking import another, passed_on, reads_of
 from analysis.history import History, Row
 from analysis.transactional import piped, successor, transactional
 
+from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.findings import checks
 from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reading import read_case
 
 GLANCING = sorted(name for name, kind in checks().items() if kind.glance is not Check.glance)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from analysis.history import History
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.reading import read_case
 
 
 def rows(history: History, folder: Path) -> Rows:

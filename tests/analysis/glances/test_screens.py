@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from analysis.history import History
 
+from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.rows import Rows
 from chaosk.analysis.glances.screens import glanced, turned
-from chaosk.analysis.reading import read_case
 from chaosk.analysis.screens import NAMES
 
 SEEDS = range(60)

@@ -25,7 +25,7 @@ from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import spec_of
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import decode
-from chaosk.rundir.events.streams import writer_of
+from chaosk.rundir.events.writer_reports import writer_of
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Probe

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.elect import elect
-from chaosk.cluster.settings import client_settings
 from chaosk.core.errors import ChaoskError
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce

@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Message, TopicPartition
 from probes.conftest import Working
 
-from chaosk.probes import _consuming
+from chaosk.probes import _consume_loop
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 
@@ -116,12 +116,12 @@ def test_what_was_read_before_a_revocation_is_committed_with_it(
 
     def join() -> None:
         with monkeypatch.context() as real:
-            real.setattr(_consuming, "Consumer", Consumer)
+            real.setattr(_consume_loop, "Consumer", Consumer)
             two.append(work(probe, "two", **servers))
             two[0].until(lambda _state: True)
 
     monkeypatch.setattr(RevokedWhileFetching, "join", staticmethod(join), raising=False)
-    monkeypatch.setattr(_consuming, "Consumer", RevokedWhileFetching)
+    monkeypatch.setattr(_consume_loop, "Consumer", RevokedWhileFetching)
     one = work(probe, "one", **servers)
     sent = cluster.rows("sends", "writer")
     end = time.monotonic() + 60

@@ -19,7 +19,7 @@ from chaosk import lab
 from chaosk.campaign.gate.record import load
 from chaosk.document import load_scenario
 from chaosk.lab.state import names
-from chaosk.run.place import layout_for
+from chaosk.run.cluster_choice import layout_for
 from chaosk.rundir.record import RunRecord
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.long]

@@ -18,8 +18,8 @@ import yaml
 from on_lab import inside, until
 
 from chaosk import lab
-from chaosk.cluster.places import broker_places
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.views import metadata_request
 from chaosk.cluster.wire import Link, NoAnswer
 from chaosk.document import load_inventory

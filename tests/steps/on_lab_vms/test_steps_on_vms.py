@@ -18,9 +18,9 @@ from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import state
 from chaosk.planning.resolve import freeze
+from chaosk.run.preflight.diagnostic import fit
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.finding import fit
-from chaosk.run.preflight.needs import Needs
+from chaosk.run.preflight.host_requirements import Needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fault
 from chaosk.spec.contracts.target import Node

@@ -13,7 +13,7 @@ import yaml
 from on_vms import faults_on, kill_chaosk, lab_of
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.settings import client_settings
+from chaosk.cluster.client_settings import client_settings
 from chaosk.core.errors import StepError
 from chaosk.hosts import lease
 from chaosk.hosts.commands import service

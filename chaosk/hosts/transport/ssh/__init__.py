@@ -13,7 +13,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from chaosk.core.errors import ConnectionLost, HostError, StepError
 from chaosk.hosts.transport._contract import Transport
-from chaosk.hosts.transport.ssh.link import Link, NotSentError
+from chaosk.hosts.transport.ssh.connection import Link, NotSentError
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 

@@ -1,0 +1,291 @@
+"""Read a run directory's documents and small tables into a case, with pyarrow; Spark reads the big tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import Field, ValidationError
+
+from chaosk.analysis.case import Case, Committed, Process, Pulse, Setting, Span, Worker
+from chaosk.analysis.plan_excerpt import Lenient, Planned
+from chaosk.analysis.recreated.generations import former
+from chaosk.analysis.reported_counts import last_tallies
+from chaosk.analysis.stillness import pulse
+from chaosk.analysis.streams import Present, discrepancies
+from chaosk.analysis.unflushed import FORGETTING
+from chaosk.core.errors import AnalysisError
+from chaosk.rundir.decision import Decision
+from chaosk.rundir.events.arrow import SCHEMAS
+from chaosk.rundir.paths import RunDir
+from chaosk.rundir.paths import document as read_document
+from chaosk.rundir.record import RunRecord
+from chaosk.rundir.verdict import Fault
+
+SILENCE = 5_000_000_000
+"""Nanoseconds without any event after which the machine that runs chaosk counts as stalled."""
+_LATER = ("decisions", "remakings", "topic_settings", "heartbeats", "stream_ends")
+"""Tables that runs of older versions may lack."""
+_PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"),
+           ("heartbeats", "at"))  # fmt: skip
+"""Tables with continuous writes, and their time column: evidence that chaosk was running."""
+
+
+def read_case(rundir: RunDir) -> Case:
+    """Read a run directory's documents and small tables; raises AnalysisError if they cannot be read."""
+    rows = {name: _rows(rundir, name) for name in SCHEMAS if name not in _LATER or _exists(rundir, name)}
+    tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
+    clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
+    workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
+    phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
+    record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
+    document = _document(rundir)
+    ends = {
+        (row["probe"], row["incarnation"]): {name: row[name] for name in ("at", "scheduled", "rows")}
+        for row in tables["ends"]
+    }
+    kinds = {(worker.probe, worker.incarnation): worker.kind for worker in workers}
+    counted = _counted(rundir) if kinds.keys() & ends.keys() else {}
+    marks = _optional(rundir, "stream_ends")
+    return Case(
+        rundir=rundir,
+        events=rundir.events,
+        former=former(_optional(rundir, "remakings"), document.scenario.topics),
+        plan=document.scenario,
+        hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
+        replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
+        record=record,
+        acted=tuple(
+            Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
+        ),
+        decisions=tuple(Decision(**row) for row in sorted(_optional(rundir, "decisions"), key=lambda row: row["at"])),
+        phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
+        unfinished=tuple(name for _, name, ended in phases if ended is None),
+        workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
+        ends=ends,
+        tallies=last_tallies(_arrow(rundir, "tallies")),
+        ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
+        committed=tuple(_committed(rundir)),
+        clocks=tuple(clocks),
+        rows=rows,
+        held=_held(rundir),
+        settings=tuple(
+            Setting(**row) for row in sorted(_optional(rundir, "topic_settings"), key=lambda row: row["at"])
+        ),
+        foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
+        fenced=_fenced(rundir),
+        silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
+        discrepancies=discrepancies(Present(record, document.run_id, rows, marks, kinds, ends, counted)),
+        pulses=_pulses(rundir),
+        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
+    )
+
+
+def _optional(rundir: RunDir, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table that runs of older versions lack; empty for these."""
+    return _table(rundir, name) if _exists(rundir, name) else []
+
+
+def _exists(rundir: RunDir, name: str) -> bool:
+    return (rundir.events / f"{name}.parquet").exists()
+
+
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
+    return {("name" if key == "fault" else key): value for key, value in row.items()}
+
+
+class _Broker(Lenient):
+    host: str
+
+
+class _Inventory(Lenient):
+    brokers: dict[int, _Broker] = Field(default_factory=dict)
+
+
+class _Document(Lenient):
+    """``plan.json``, as far as judging needs it."""
+
+    run_id: str = ""
+    scenario: Planned
+    inventory: _Inventory = _Inventory()
+
+
+def _document(rundir: RunDir) -> _Document:
+    try:
+        return _Document.model_validate_json(read_document(rundir.plan))
+    except (OSError, ValidationError) as error:
+        raise AnalysisError(f"{rundir.plan}: cannot be read, so nothing says what was to be judged: {error}") from error
+
+
+def _record(rundir: RunDir, times: list[int]) -> RunRecord:
+    """Read the record of the run; for a killed run without one, assume that its undo is not verified."""
+    try:
+        return RunRecord.model_validate_json(read_document(rundir.run))
+    except FileNotFoundError:
+        began, ended = min(times, default=0), max(times, default=0)
+        return RunRecord(
+            run_id="", began=began, wall=0, ended=ended, healed=False, error="it ended before it could write run.json"
+        )
+    except (OSError, ValidationError) as error:
+        raise AnalysisError(f"{rundir.run}: cannot be read: {error}; without it the run cannot be judged") from error
+
+
+def _table(rundir: RunDir, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = _arrow(rundir, name).to_pylist()
+    return rows
+
+
+def _arrow(rundir: RunDir, name: str) -> pa.Table:
+    try:
+        return pq.read_table(rundir.events / f"{name}.parquet", schema=SCHEMAS[name])
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+
+
+def _rows(rundir: RunDir, name: str) -> int:
+    try:
+        metadata = pq.read_metadata(rundir.events / f"{name}.parquet")
+        columns = set(metadata.schema.to_arrow_schema().names)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+    if lacking := [column for column in SCHEMAS[name].names if column not in columns]:
+        raise AnalysisError(
+            f"{rundir.events / name}.parquet: the event table has no column {', '.join(lacking)}: another version of "
+            "chaosk recorded this run; judge it with that version, which plan.json names under versions"
+        )
+    return int(metadata.num_rows)
+
+
+def _counted(rundir: RunDir) -> Counter[Process]:
+    """Count by process the rows of the tables that end markers count."""
+    found: Counter[Process] = Counter()
+    names = ["probe", "incarnation"]
+    for table in ("sends", "reads", "health_checks", "calls"):
+        path = rundir.events / f"{table}.parquet"
+        try:
+            rows = pq.read_table(path, columns=names, read_dictionary=names[:1])
+        except (OSError, pa.ArrowException) as error:
+            raise unreadable(rundir, table, error) from error
+        each = rows.group_by(names).aggregate([([], "count_all")])
+        for row in each.to_pylist():
+            found[row["probe"], row["incarnation"]] += row["count_all"]
+    return found
+
+
+def _committed(rundir: RunDir) -> Iterator[Committed]:
+    """Yield the reported offset of each group and partition, with the highest one that processes committed or found."""
+    names = ["group", "topic", "partition"]
+    asked: dict[tuple[str, str, int], int] = {}
+    for table in ("commits", "txn_offsets", "fetched"):
+        highest = _columns(rundir, table, [*names, "offset"]).group_by(names).aggregate([("offset", "max")])
+        for row in highest.to_pylist():
+            if row["offset_max"] is not None:
+                owned = (row["group"], row["topic"], row["partition"])
+                asked[owned] = max(row["offset_max"], asked.get(owned, 0))
+    for row in _table(rundir, "groups"):
+        yield Committed(**row, asked=asked.get((row["group"], row["topic"], row["partition"])))
+
+
+def _columns(rundir: RunDir, table: str, columns: list[str]) -> pa.Table:
+    try:
+        return pq.read_table(rundir.events / f"{table}.parquet", columns=columns)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, table, error) from error
+
+
+def _pulses(rundir: RunDir) -> dict[str, Pulse]:
+    """Return the pulse by writer."""
+    found: dict[str, list[int]] = {}
+    for row in _optional(rundir, "heartbeats"):
+        found.setdefault(row["writer"], []).append(row["at"])
+    return {writer: pulse(beats) for writer, beats in sorted(found.items())}
+
+
+def _held(rundir: RunDir) -> dict[tuple[str, str], frozenset[int]]:
+    """Return the partitions that members were assigned, by reader and topic."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for row in _table(rundir, "assignments"):
+        found.setdefault((row["group"] or row["probe"], row["topic"]), set()).add(row["partition"])
+    return {key: frozenset(partitions) for key, partitions in sorted(found.items())}
+
+
+def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
+    """Return every broker that any broker named as a replica, by topic and partition."""
+    found: dict[tuple[str, int], frozenset[int]] = {}
+    try:
+        with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
+            for batch in file.iter_batches(columns=["topic", "partition", "replicas"]):
+                for row in batch.to_pylist():
+                    place = (row["topic"], row["partition"])
+                    found[place] = found.get(place, frozenset()) | frozenset(row["replicas"])
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, "partitions", error) from error
+    return found
+
+
+def _fenced(rundir: RunDir) -> dict[Process, int]:
+    """Return the processes that recorded that they were fenced, with the time."""
+    rows = _table(rundir, "errors") if _rows(rundir, "transactions") else []
+    final = [row for row in rows if row["fatal"] and row["error"] == "_FENCED"]
+    return {(row["probe"], row["incarnation"]): row["at"] for row in final}
+
+
+def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Span]:
+    """Return stretches of ``SILENCE`` or more without a sample of the clocks and without any event.
+
+    They count from the first probe's start or the first event on. Before that, a run examines its hosts and records
+    only the clocks, so slow hosts would look like a stalled machine.
+    """
+    suspected = [(a, b) for a, b in pairwise(sampled) if b - a > SILENCE]
+    if not suspected:
+        return []
+    events = np.concatenate([np.asarray(started, dtype=np.int64), *(_times(rundir, *each) for each in _PULSES)])
+    first = events.min(initial=sampled[-1])
+    pulses = np.unique(np.concatenate([np.asarray(sampled, dtype=np.int64), events]))
+    found = [Span("silence", a, b) for a, b in pairwise(pulses[pulses >= first].tolist()) if b - a > SILENCE]
+    return [span for span in found if any(a <= span.began and span.ended <= b for a, b in suspected)]
+
+
+def _times(rundir: RunDir, name: str, column: str) -> Any:  # noqa: ANN401 - an array of nanoseconds
+    if name in _LATER and not _exists(rundir, name):
+        return np.zeros(0, dtype=np.int64)
+    try:
+        times = pq.read_table(rundir.events / f"{name}.parquet", columns=[column]).column(column)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+    return times.drop_null().to_numpy()
+
+
+def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
+    """Return True if the condition holds for any row of a table; only some columns are read."""
+    try:
+        with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
+            return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, name, error) from error
+
+
+def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.invert(batch.column("intact"))
+
+
+def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
+    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
+
+
+def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:
+    """Return the error for an event table that is missing or damaged."""
+    path = rundir.events / f"{name}.parquet"
+    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
+    if isinstance(error, FileNotFoundError):
+        what += " (a run that another version of chaosk recorded may not have it)"
+    return AnalysisError(
+        f"{path}: the event table {what}, so the run cannot be judged; "
+        f"if {rundir.live} still holds the live streams, delete {rundir.events} and analyze again"
+    )

@@ -1,0 +1,254 @@
+"""The connections of a run: hosts, cluster, probes, watcher. Opened once, shared by all, closed at the end."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from chaosk.cluster import topics
+from chaosk.cluster.brokers import Brokers
+from chaosk.cluster.client_settings import client_settings, probe_settings
+from chaosk.cluster.foreign import Foreign
+from chaosk.cluster.group_state import GroupState, look
+from chaosk.cluster.health import unhealthy
+from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.operate import operate
+from chaosk.cluster.remake import identity_of
+from chaosk.cluster.wire import PATIENCE
+from chaosk.core.errors import ChaoskError, StepError
+from chaosk.core.plugins import name_of
+from chaosk.hosts.heal import find
+from chaosk.hosts.localhost import kept, places
+from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.ssh import Ssh
+from chaosk.planning.localhost import here
+from chaosk.planning.plan import Plan
+from chaosk.planning.safety import refuse
+from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker.spec import spec_of
+from chaosk.run.clock_sampling import Clocked
+from chaosk.run.display import Display
+from chaosk.run.evidence import Evidence
+from chaosk.run.executor import Hands
+from chaosk.run.leases import Leases
+from chaosk.run.lock_keeper import Holding
+from chaosk.run.naming import Naming
+from chaosk.run.preflight import diagnostic
+from chaosk.run.preflight.cluster import cluster
+from chaosk.run.preflight.configured import configured
+from chaosk.run.preflight.examination import hosts_fit
+from chaosk.run.preflight.here import java
+from chaosk.run.preflight.host_requirements import needs
+from chaosk.run.preflight.leftovers import leftovers
+from chaosk.run.preflight.rights import rights
+from chaosk.run.preflight.shape import check_shape
+from chaosk.run.preflight.suits import suits
+from chaosk.run.preflight.switches import switches
+from chaosk.run.probe_supervisor import Crew
+from chaosk.run.remakings import Remakings
+from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunSight
+from chaosk.run.watcher.process import WatcherProcess
+from chaosk.run.watcher.spec import WatcherSpec
+from chaosk.run.watcher.state import WatcherState
+from chaosk.rundir.events.writer_reports import WATCHER, writer_of
+from chaosk.rundir.paths import RunDir
+from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
+from chaosk.spec.contracts.stop_condition import StopCondition
+
+log = structlog.get_logger()
+
+
+class Field:
+    """Connections are made when they are first needed; use as a context manager."""
+
+    def __init__(self, plan: Plan, lost: Callable[[str], None]) -> None:
+        """``lost`` is called from another thread with the reason if the run must end: a halt, or a lost cluster."""
+        inventory = plan.inventory
+        self._plan = plan
+        self._lost = lost
+        self.gone: str | None = None
+        """Reason why this run has lost the cluster; None while it has it."""
+        self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
+        self._naming = Naming(inventory)
+        self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
+        self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
+        self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
+        self.foreign = Foreign(self._brokers, plan.scenario.topics)
+        self._writers: list[str] = []
+        self._host_watch: HostWatch | None = None
+        self._rundir: RunDir | None = None
+        self._remakings = Remakings()
+        self._watcher: WatcherProcess | None = None
+        waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
+        self.crew = Crew(self._launch, waiting)
+        self.live = ClusterLive(
+            inventory, self._brokers, self.crew.state, names=self._naming, as_probes=self._as_probes
+        )
+        self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
+        self.hands = Hands(
+            inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
+        )  # fmt: skip
+
+    def _leave(self, why: str) -> None:
+        self.gone = self.gone or why
+        self._lost(why)
+
+    def __enter__(self) -> Self:
+        """Open nothing before it is needed."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End every process and connection."""
+        self.crew.abandon()
+        self.stop_watcher()
+        if self._host_watch is not None:
+            self._host_watch.close()
+        self._naming.close()
+        self._as_probes.close()
+        self._brokers.close()
+        self._holding.leave()
+        self._transport.close()
+
+    def preflight(self, display: Display) -> None:
+        """Raise PreflightError if the run may not start; otherwise lock the cluster and create the topics."""
+        scenario, inventory = self._plan.scenario, self._plan.inventory
+        check_shape(scenario.cluster, inventory)
+        refuse(scenario, inventory, here(inventory))
+        diagnostic.refuse([java()])
+        diagnostic.refuse(hosts_fit(self._transport, inventory, needs(scenario, inventory), thorough=False))
+        diagnostic.refuse(switches(self._transport, inventory, scenario))
+        self._holding.take()
+        diagnostic.refuse(leftovers(find(self._transport, places(inventory))))
+        diagnostic.refuse(suits(self._transport, inventory, scenario))
+        if self._own_names():
+            self._naming.check()
+        with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
+            live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
+            diagnostic.refuse(cluster(live, patient, inventory, scenario.topics))
+            diagnostic.refuse(rights(live, inventory, scenario))
+            diagnostic.refuse(configured(patient, tuple(inventory.brokers), scenario.configured))
+            for line in topics.prepare(patient, scenario.topics):
+                display.say(line)
+        self.foreign.partitions()
+
+    def leases(self) -> Leases:
+        """Return the leases of this run, none armed yet."""
+        return Leases(self._transport, self._plan.run_id, _owner(), self._plan.inventory.longest_lease)
+
+    def excuse(self, down: Callable[[], frozenset[str]]) -> None:
+        """From now on, do not require the cluster's lock on hosts that a fault has taken down."""
+        self._holding.excuse(down)
+
+    def tell_remakings(self, tell: Callable[[str, int, int], None]) -> None:
+        """From now on, report each recreated topic with the times of its deletion and creation."""
+        self._remakings.tell = tell
+
+    def unhealthy(self) -> tuple[str, ...]:
+        """Return the problems of the cluster and the scenario's topics, in sentences; empty if there are none."""
+        try:
+            return unhealthy(self.live, self._plan.inventory, self._plan.scenario.topics)
+        except ChaoskError as error:
+            return (str(error),)
+
+    def open(self, rundir: RunDir) -> None:
+        """Start the watcher; probes and audit write into this run directory from now on."""
+        self._rundir = rundir
+        if self._own_names():
+            self._naming.open(rundir.live / "names")
+        self._writers.append(WATCHER)
+        spec = WatcherSpec(
+            run_id=self._plan.run_id,
+            inventory=self._plan.inventory,
+            topics=tuple(self._plan.scenario.topics),
+            folder=str(rundir.live / WATCHER),
+            others=any(one.watches_all for one in self.stop_conditions),
+        )
+        self._watcher = WatcherProcess(spec, rundir.root / "watcher.json", self._naming.followed)
+
+    def stop_watcher(self) -> tuple[str, ...]:
+        """End the watcher, if it runs; return its failure, in words."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            try:
+                watcher.stop()
+            except StepError as error:
+                log.warning("watcher", problem=str(error))
+                return (str(error),)
+        return ()
+
+    @property
+    def stop_conditions(self) -> tuple[StopCondition, ...]:
+        """The inventory's stop conditions, then the scenario's."""
+        return (*self._plan.inventory.stop_conditions, *self._plan.scenario.stop_conditions)
+
+    def sight(self, held: Callable[[], frozenset[str]]) -> RunSight:
+        """Return the input of stop conditions; ``held``: the hosts that a fault affects as a whole."""
+
+        def watched() -> WatcherState | None:
+            return self._watcher.state() if self._watcher is not None else None
+
+        self._host_watch = HostWatch(Ssh(self._plan.inventory.hosts), self._plan.inventory.hosts, held)
+        return RunSight(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
+
+    def watched(self) -> tuple[str, ...]:
+        """Return the watcher's last sample of the cluster, as lines for people."""
+        state = self._watcher.state() if self._watcher is not None else None
+        return state.lines() if state is not None else ()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The consumer groups of the scenario's probes, sorted."""
+        return self._plan.scenario.groups
+
+    def group(self, name: str) -> GroupState:
+        """Return the state of a consumer group, without joining it; unknown parts are reported in it."""
+        return look(self._brokers, name)
+
+    @property
+    def writers(self) -> tuple[str, ...]:
+        """Started writers of event streams, by the names of their folders."""
+        return (*self._writers, *self.evidence.writers)
+
+    def _own_names(self) -> bool:
+        """Return True if a step needs host names that only the run's probes resolve."""
+        return any(entry.step.names for entry in self._plan.scenario.timeline)
+
+    def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
+        if self._rundir is None:
+            raise ChaoskError(f"{probe}: the run has no directory yet")
+        folder = self._rundir.live / writer_of(probe, incarnation)
+        self._writers.append(folder.name)
+        who = (self._plan.run_id, probe, incarnation)
+        scenario = self._plan.scenario
+        spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
+        return ProbeProcess(spec, self._naming.seen)
+
+    def _look(self, deed: Look) -> None:
+        if self._rundir is not None:
+            self.evidence.observe(self._rundir.observed(deed.entry))
+
+    def _operate(self, operation: Operation) -> None:
+        match operation:
+            case MakeTopic():
+                self._remakings.making(operation.shape, lambda: identity_of(self._brokers, operation.shape.topic))
+                operate(self._brokers, operation)
+            case DeleteTopic():
+                operate(self._brokers, operation)
+                self._remakings.gone(operation.topic)
+            case _:
+                operate(self._brokers, operation)
+
+
+def _owner() -> str:
+    """Return the user and host of this run, for the mark on hosts."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # no such user, as in a container
+        user = str(os.getuid())
+    return f"{user}@{socket.gethostname()}"

@@ -23,20 +23,20 @@ from typing import Any, NoReturn
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.document import load_inventory
 from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport._contract import Transport
-from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import aim
-from chaosk.run.executor import Hands
-from chaosk.run.fault_progress import Life
+from chaosk.run.executor import Executor
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases, Tell, nobody
 from chaosk.run.naming import Naming
-from chaosk.spec.contracts.step import Deed, Fault
+from chaosk.spec.contracts.step import Deed, PreparedFault
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
 
@@ -62,27 +62,27 @@ class MortalLeases(Leases):
         super().__init__(transport, spec["run"], "the campaign", longest)
         self.doom = doom
 
-    def arm(self, fault: Fault, entry: Entry, tell: Tell = nobody) -> None:
+    def arm(self, fault: PreparedFault, entry: Entry, tell: Tell = nobody) -> None:
         """Arm, or die."""
         self.doom.at("before_arm")
         super().arm(fault, entry, tell)
         self.doom.at("armed")
 
-    def disarm(self, fault: Fault) -> str | None:
+    def disarm(self, fault: PreparedFault) -> str | None:
         """Disarm, or die."""
         self.doom.at("disarming")
         return super().disarm(fault)
 
 
 @dataclass(frozen=True, slots=True)
-class MortalHands(Hands):
+class MortalHands(Executor):
     """Hands of a run that may die after their first deed."""
 
     doom: Doom = field(kw_only=True)
 
     def do(self, deed: Deed, stop: threading.Event) -> str:
         """Carry it out, then perhaps die."""
-        said = Hands.do(self, deed, stop)
+        said = Executor.do(self, deed, stop)
         self.doom.at(self.doom.deed)
         return said
 
@@ -94,11 +94,11 @@ def main(spec: dict[str, Any]) -> None:
         raise SystemExit("the inventory is no lab's")
     lab.enter(inventory.network_namespace)
     doom = Doom(spec["point"])
-    transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
+    transport = RoutingTransport(Ssh(inventory.hosts), kept(inventory.name))
     brokers = Brokers(inventory, client_settings(inventory))
     leases = MortalLeases(transport, spec, inventory.longest_lease, doom)
     naming = Naming(inventory)
-    live = ClusterLive(inventory, brokers, _nobody, names=naming)
+    live = LiveCluster(inventory, brokers, _nobody, names=naming)
     hands = MortalHands(inventory, transport, live, _nobody, _nobody, naming.change, doom=doom)
     faults = Faults(hands, Journal(Path(spec["folder"])), leases, _unrecorded)
     entry = Entry.model_validate(spec["entry"])
@@ -114,7 +114,7 @@ def main(spec: dict[str, Any]) -> None:
     print("healed" if life.undone else f"not healed: {life.why}", flush=True)
 
 
-def _unrecorded(life: Life) -> None:
+def _unrecorded(life: FaultProgress) -> None:
     """No event is written: the host alone is asked."""
 
 

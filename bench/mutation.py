@@ -37,7 +37,7 @@ from _warm import Warm, run
 
 from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 PACKAGE = "chaosk.analysis.checks"
 
@@ -103,7 +103,7 @@ def spied(kind: type[Check]) -> Iterator[list[bool]]:
     answers: list[bool] = []
     glance = kind.glance
 
-    def told(check: Check, rows: Rows) -> bool:
+    def told(check: Check, rows: EventRows) -> bool:
         answers.append(glance(check, rows))
         return answers[-1]
 

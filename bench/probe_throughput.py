@@ -24,9 +24,9 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from chaosk.probes._consume_loop import Consuming
+from chaosk.probes._consume_loop import ConsumeLoop
 from chaosk.probes._priority import go_first
-from chaosk.probes._produce_loop import TICK, Producing
+from chaosk.probes._produce_loop import TICK, ProduceLoop
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.rundir.events.live import LiveLog, read_live
@@ -93,7 +93,7 @@ def produce_probe(servers: str, records: int) -> dict[str, float]:
     """The probe at full speed: every record with identity and checksum, every outcome logged."""
     probe = Produce.model_validate({"topic": TOPIC, "rate": "as_fast_as_possible", "config": CONFIG})
     with place(servers) as (at, stop):
-        working = Producing(probe, at)
+        working = ProduceLoop(probe, at)
         stop.append(lambda: working._next >= records)  # noqa: SLF001 - the bench decides when it is enough
         watch = Stopwatch()
         working.run()
@@ -104,7 +104,7 @@ def produce_schedule(servers: str, records: int) -> dict[str, float]:
     """The probe at 10,000 records a second for a few seconds: lateness of each send, and CPU."""
     probe = Produce.model_validate({"topic": TOPIC, "rate": "10000/s", "config": CONFIG})
     with place(servers) as (at, stop):
-        working = Producing(probe, at)
+        working = ProduceLoop(probe, at)
         stop.append(lambda: working._next >= records)  # noqa: SLF001
         began, used = time.perf_counter(), cpu()
         working.run()
@@ -151,7 +151,7 @@ def consume_probe(servers: str, records: int) -> dict[str, float]:
     """The probe: every record decoded and checked, every delivery and poll logged."""
     probe = Consume.model_validate({"topic": TOPIC, "assign": "all", "start": "beginning"})
     with place(servers) as (at, stop):
-        working = Consuming(probe, at)
+        working = ConsumeLoop(probe, at)
         again = Rewind(working._client)  # noqa: SLF001
         watches: list[Stopwatch] = []
 

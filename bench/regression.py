@@ -73,7 +73,7 @@ def line(name: str, gate: Gate, seconds: float) -> str:
     return f"| {name} | {passed} of {len(gate.attempts)} | {told} | {judged} | {seconds:.0f} |"
 
 
-def _said(one: record.Comparison) -> str:
+def _said(one: record.FigureComparison) -> str:
     if one.p is None:
         return f"not compared: {one.why_not}"
     return f"{'**worse**' if one.worse else 'not worse'}, p = {one.p:.3f}"

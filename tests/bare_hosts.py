@@ -13,19 +13,19 @@ from on_lab import inside, until
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.document import load_inventory
 from chaosk.hosts.transport._contract import Transport
 from chaosk.lab import build, health, jars, preflight, runner, ssh_files
 from chaosk.lab.lab import Lab, describe
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.state import of
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.spec.contracts.step import Fault, Site
+from chaosk.spec.contracts.step import PreparedFault, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
@@ -77,14 +77,14 @@ class Bare:
 
     def faults(self, transport: Transport, folder: Path, longest: float) -> Faults:
         """The engine's own driver of faults, on these hosts."""
-        live = ClusterLive(self.inventory, Brokers(self.inventory, client_settings(self.inventory)), _no_probe)
-        hands = Hands(self.inventory, transport, live, _nobody, _nobody)
+        live = LiveCluster(self.inventory, Brokers(self.inventory, client_settings(self.inventory)), _no_probe)
+        hands = Executor(self.inventory, transport, live, _nobody, _nobody)
         return Faults(hands, Journal(folder), Leases(transport, "bare-run", "tests", longest), _unread)
 
 
 def cut(
     inventory: Inventory, host: str, name: str = "cut", other: str | None = None, action: str = "drop"
-) -> tuple[Fault, Entry]:
+) -> tuple[PreparedFault, Entry]:
     """A fault that cuts a host from another, or from everyone else, and its timeline entry."""
     away = "everyone else" if other is None else f"host {other}"
     step = steps()["cut_network"].model_validate({"between": [f"host {host}", away], "action": action})
@@ -92,7 +92,7 @@ def cut(
     node = Node(kind="host", id=host, host=host)
     whom = EVERYONE if other is None else Node(kind="host", id=other, host=other)
     site = Site(inventory, "bare-run", name, {f"host {host}": (node,), away: (whom,)})
-    fault = Fault(
+    fault = PreparedFault(
         name=name, step="cut_network", targets=(node, whom), before=tuple(step.before(site)),
         inject=tuple(step.inject(site)), verify=tuple(step.verify(site)), undo=tuple(step.undo(site)),
         healed=tuple(step.healed(site)), watch=tuple(step.watch(site)),

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 
 
 @dataclass
@@ -52,13 +52,13 @@ class FakeKafka:
         """Broker 0."""
         return 0
 
-    def views(self, topics: Sequence[str] | None = ()) -> tuple[View, ...]:
+    def views(self, topics: Sequence[str] | None = ()) -> tuple[ClusterView, ...]:
         """Every broker says the same."""
         self.slow -= 1
         names = sorted(self.topics if topics is None else set(topics) & set(self.topics))
         parts = tuple(part for name in names for part in self._parts(name))
         ids = {name: self.topics[name].identity for name in names}
-        return tuple(View(n, 0, self.alive, self.racks, parts, ids) for n in self.alive)
+        return tuple(ClusterView(n, 0, self.alive, self.racks, parts, ids) for n in self.alive)
 
     def ask_all(self, request: Callable[[], Any], brokers: object = None) -> dict[int, Any]:
         """Broker 0 coordinates every group."""

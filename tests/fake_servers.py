@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 from confluent_kafka import Producer
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 
 Behaviour = Callable[[socket.socket], None]
 
 
 @contextmanager
-def server(behaviour: Behaviour) -> Iterator[Place]:
+def server(behaviour: Behaviour) -> Iterator[Endpoint]:
     """A server that does as told with each connection; yields where it is."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         connections: list[socket.socket] = []
@@ -30,7 +30,7 @@ def server(behaviour: Behaviour) -> Iterator[Place]:
                 threading.Thread(target=_quietly, args=(behaviour, connection), daemon=True).start()
 
         threading.Thread(target=serve, daemon=True).start()
-        yield Place("broker 7", "127.0.0.1", listening.getsockname()[1])
+        yield Endpoint("broker 7", "127.0.0.1", listening.getsockname()[1])
         listening.shutdown(socket.SHUT_RDWR)
         for connection in connections:
             connection.close()
@@ -79,9 +79,9 @@ def unused_port() -> int:
 
 
 @contextmanager
-def mock_cluster(brokers: int = 3) -> Iterator[tuple[Producer, dict[int, Place]]]:
+def mock_cluster(brokers: int = 3) -> Iterator[tuple[Producer, dict[int, Endpoint]]]:
     """librdkafka's mock cluster: its producer, and where each broker (ids from 1) answers."""  # noqa: D403 - a name
     producer = Producer({"bootstrap.servers": "127.0.0.1:1", "test.mock.num.brokers": brokers, "log_level": 0})
     found = producer.list_topics(timeout=10).brokers.values()
-    yield producer, {one.id: Place(f"broker {one.id}", one.host, one.port) for one in found}
+    yield producer, {one.id: Endpoint(f"broker {one.id}", one.host, one.port) for one in found}
     producer.flush(5)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fake_servers import server
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.lab.certificates import Pair
 
 
@@ -25,7 +25,7 @@ def serving(folder: Path, pair: Pair) -> ssl.SSLContext:
 
 
 @contextmanager
-def behind_tls(context: ssl.SSLContext, inner: Place) -> Iterator[Place]:
+def behind_tls(context: ssl.SSLContext, inner: Endpoint) -> Iterator[Endpoint]:
     """Where ``inner`` is reached by TLS."""
 
     def pass_on(connection: socket.socket) -> None:

@@ -22,16 +22,16 @@ from chaosk.hosts import fingerprint, lease, lock
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
 from chaosk.run.preflight import facts
-from chaosk.run.preflight.host_requirements import PACKAGES, Needs
+from chaosk.run.preflight.host_requirements import PACKAGES, HostRequirements
 from chaosk.spec.allow import Allow
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry, Scenario, from_plain, steps
 
 Path = tuple[str | int, ...]
 RUN = "run-1"
-ALL_NEEDS = Needs(tuple(PACKAGES), cuts=True)
+ALL_NEEDS = HostRequirements(tuple(PACKAGES), cuts=True)
 _PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
 
 
@@ -240,7 +240,7 @@ def commands(cluster: Inventory, experiment: Scenario) -> tuple[Command, ...]:
     return tuple(found)
 
 
-def _faults(cluster: Inventory, experiment: Scenario) -> Iterator[Fault]:
+def _faults(cluster: Inventory, experiment: Scenario) -> Iterator[PreparedFault]:
     for entry in (*experiment.timeline, *_of_every_kind()):
         try:
             yield aim(entry, cluster, ExampleCluster(cluster), 1, RUN)
@@ -254,7 +254,7 @@ def _of_every_kind() -> tuple[Entry, ...]:
     return tuple(from_plain(Entry, each) for each in every)
 
 
-def _of(fault: Fault) -> Iterator[Command]:
+def _of(fault: PreparedFault) -> Iterator[Command]:
     every = lease.leases(fault, RUN, "me")
     by_host = lease.all_of(every)
     for one in every:

@@ -18,12 +18,12 @@ from on_lab import inside
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import jars, mode, runner, state
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
@@ -77,8 +77,8 @@ def lab_of(layout: LabLayout) -> Iterator[Inventory]:
 
 def faults_on(inventory: Inventory, transport: Ssh, folder: Path, brokers: Brokers | None = None) -> Faults:
     """The engine's own driver of faults on the lab, from inside its network; ``brokers`` are the caller's to close."""
-    live = ClusterLive(inventory, brokers or Brokers(inventory, client_settings(inventory)), _nobody)
-    hands = Hands(inventory, transport, live, _nobody, _nobody)
+    live = LiveCluster(inventory, brokers or Brokers(inventory, client_settings(inventory)), _nobody)
+    hands = Executor(inventory, transport, live, _nobody, _nobody)
     return Faults(hands, Journal(folder), Leases(transport, "vm-run", "tests", 60.0), _unread)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.row_counts import recounted
-from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.reported_counts import Tally
+from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.reported_counts import ReportedCounts
 from chaosk.analysis.self_check import differences
 from chaosk.rundir.events import store
 from chaosk.rundir.paths import RunDir
@@ -24,14 +24,14 @@ def disagreements(root: Path) -> dict[Process, list[str]]:
     store.close(rundir)
     rundir.plan.write_text(json.dumps(PLAN), encoding="utf-8")
     case = read_case(rundir)
-    figures, latencies = recounted(Rows(case)), buckets_of(rundir)
+    figures, latencies = recounted(EventRows(case)), buckets_of(rundir)
     return {
         process: list(differences(tally, figures[process], latencies.get(process, {}), ended=process in case.ends))
         for process, tally in case.tallies.items()
     }
 
 
-def tallies_of(root: Path) -> dict[Process, Tally]:
+def tallies_of(root: Path) -> dict[Process, ReportedCounts]:
     """By process its last tally; after :func:`disagreements`."""
     return read_case(RunDir(root)).tallies
 

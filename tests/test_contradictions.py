@@ -6,17 +6,17 @@ from fake_live import FakeLive, inventory
 
 from chaosk.planning.conflicts import contradiction
 from chaosk.planning.resolve import aim
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.scenario import Entry, steps
 
 
-def fault(name: str, kind: str, **fields: object) -> Fault:
+def fault(name: str, kind: str, **fields: object) -> PreparedFault:
     """A fault as it would be aimed on the fake cluster."""
     entry = Entry.model_validate({"name": name, kind: fields})
     return aim(entry, inventory(), FakeLive(), 1, "run")
 
 
-def told(new: Fault, *standing: Fault) -> str | None:
+def told(new: PreparedFault, *standing: PreparedFault) -> str | None:
     """What is said against it."""
     return contradiction(new, steps()[new.step].ends, standing)
 

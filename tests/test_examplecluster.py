@@ -11,7 +11,7 @@ from chaosk.planning.example_cluster import ExampleCluster, NoCluster, OnlyLiveE
 from chaosk.spec.contracts.target import Scene
 from chaosk.spec.expression import conditions, parse_condition, parse_target, targets
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_no_cluster_knows_nothing(question: object) -> None:
         question(NoCluster())
 
 
-def fitting(needs: Needs | None) -> Inventory:
+def fitting(needs: RequiredMode | None) -> Inventory:
     """A cluster of the mode that something needs."""
     return kraft_inventory() if needs is not None and needs.mode == "kraft" else inventory()
 

@@ -23,7 +23,7 @@ from chaosk.planning.resolve import aim
 from chaosk.run.preflight import facts
 from chaosk.run.preflight.host_requirements import needs
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
 
@@ -56,7 +56,7 @@ STEPS = {
 Ask = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def fault(kind: str, fields: str, inventory: Inventory = INVENTORY) -> Fault:
+def fault(kind: str, fields: str, inventory: Inventory = INVENTORY) -> PreparedFault:
     """A step on the sample cluster, aimed."""
     entry = Entry.model_validate({"name": "entry-1", "at": "1s", kind: yaml.safe_load(fields)})
     return aim(entry, inventory, ExampleCluster(inventory), 1, "run-1")

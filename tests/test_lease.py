@@ -19,15 +19,15 @@ from chaosk.hosts.scripts import script
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Pause, Run, Signal
+from chaosk.spec.contracts.step import Fact, Pause, PreparedFault, Run, Signal
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory, Power
 from chaosk.spec.scenario import Entry, steps
 
 
-def fault(undo: tuple[Command, ...], healed: tuple[Command, ...] = (), within: float = 0.0) -> Fault:
+def fault(undo: tuple[Command, ...], healed: tuple[Command, ...] = (), within: float = 0.0) -> PreparedFault:
     """A fault with this undo, and these facts once it is undone."""
-    return Fault(
+    return PreparedFault(
         name="kill",
         step="kill_broker",
         targets=(Node(kind="broker", id="0", host="node1"),),

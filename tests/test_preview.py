@@ -14,7 +14,7 @@ from sample_documents import SCENARIO, written
 from chaosk.cli._reference import page
 from chaosk.core.errors import UsageError
 from chaosk.document import load_scenario, load_variants
-from chaosk.planning.preview import Row, describe
+from chaosk.planning.preview import PreviewRow, describe
 from chaosk.spec.inventory import Inventory, Power
 from chaosk.spec.scenario import Scenario, steps
 
@@ -32,7 +32,7 @@ def scenario(tmp_path: Path, timeline: str) -> Scenario:
     return load_scenario(written(tmp_path, HEAD + timeline))
 
 
-def rows(tmp_path: Path, timeline: str) -> tuple[Row, ...]:
+def rows(tmp_path: Path, timeline: str) -> tuple[PreviewRow, ...]:
     """The rows of a timeline on the three brokers of the fake inventory."""
     return describe(scenario(tmp_path, timeline), inventory())
 

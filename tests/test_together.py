@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from chaosk.core.errors import HostError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 
 
 def test_all_are_asked_before_any_has_answered() -> None:
@@ -18,12 +18,12 @@ def test_all_are_asked_before_any_has_answered() -> None:
         meeting.wait()
         return -number
 
-    assert together(ask, range(40)) == [-number for number in range(40)]
+    assert parallel_map(ask, range(40)) == [-number for number in range(40)]
 
 
 def test_nobody_is_asked() -> None:
     """No question is no answer, not an error."""
-    assert together(str, []) == []
+    assert parallel_map(str, []) == []
 
 
 def test_the_first_that_fails_is_raised_after_all_have_answered() -> None:
@@ -36,5 +36,5 @@ def test_the_first_that_fails_is_raised_after_all_have_answered() -> None:
         done.append(number)
 
     with pytest.raises(HostError, match="node1"):
-        together(ask, range(5))
+        parallel_map(ask, range(5))
     assert sorted(done) == [0, 2, 4]

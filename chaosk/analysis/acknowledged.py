@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.sends import sends
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.windows import Segments
 
 Counts = Counter[tuple[str, str]]
@@ -23,7 +23,7 @@ def acknowledged(events: Events) -> Counts:
     return by_spark(events)
 
 
-def at_a_glance(rows: Rows) -> Counts:
+def at_a_glance(rows: EventRows) -> Counts:
     """Count records of a small run without transactions, without Spark."""
     counts = Counts()
     acked = rows.column("sends", "outcome") == rows.code("outcome", "ok")

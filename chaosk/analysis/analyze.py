@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_runner import Answer, ask_all
+from chaosk.analysis.check_runner import CheckResult, ask_all
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.absent import bereft
@@ -57,7 +57,7 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     return verdict
 
 
-def _predicts_loss(case: Case, answers: tuple[Answer, ...]) -> bool:
+def _predicts_loss(case: Case, answers: tuple[CheckResult, ...]) -> bool:
     """Return True if a predicted loss may explain one of the findings at the place of the loss."""
     told = predictions(case.plan.expect)
     found = {finding.check for answer in answers for finding in answer.findings} & FOLLOWING
@@ -66,7 +66,7 @@ def _predicts_loss(case: Case, answers: tuple[Answer, ...]) -> bool:
 
 def conclude(
     case: Case,
-    answers: tuple[Answer, ...],
+    answers: tuple[CheckResult, ...],
     met: tuple[Guard, ...],
     ledger: tuple[Account, ...] = (),
     lost: Places | None = None,

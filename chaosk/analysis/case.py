@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.analysis.intervals import Interval
-from chaosk.analysis.plan_excerpt import Planned
-from chaosk.analysis.recreated.generations import Former
-from chaosk.analysis.reported_counts import Tally
+from chaosk.analysis.plan_excerpt import PlanExcerpt
+from chaosk.analysis.recreated.generations import RecreatedTopics
+from chaosk.analysis.reported_counts import ReportedCounts
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.record import RunRecord
@@ -34,7 +34,7 @@ LOOK = "felt: "
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A stretch of time in monotonic nanoseconds: from ``began`` to before ``ended``."""
 
     name: str
@@ -100,7 +100,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class FinalCommit:
     """The committed offset of a group and partition after the run."""
 
     group: str
@@ -119,25 +119,25 @@ class Case:
     rundir: RunDir
     events: Path
     """Folder of its event tables."""
-    former: Former
+    former: RecreatedTopics
     """Recreated topics; in a run as recorded, and as the rules see it."""
-    plan: Planned
+    plan: PlanExcerpt
     record: RunRecord
     acted: tuple[Fault, ...]
     """Every timeline entry that acted, by its start."""
     decisions: tuple[Decision, ...]
     """Decisions and notes of an operator, by time."""
-    phases: tuple[Span, ...]
+    phases: tuple[TimeSpan, ...]
     unfinished: tuple[str, ...]
     """Phases that did not finish."""
     workers: tuple[Worker, ...]
     ends: dict[Process, dict[str, int]]
     """Columns of the end marker, by process."""
-    tallies: dict[Process, Tally]
+    tallies: dict[Process, ReportedCounts]
     """Last tally by process."""
     ranges: tuple[dict[str, Any], ...]
     """Rows of ``audit_ranges``."""
-    committed: tuple[Committed, ...]
+    committed: tuple[FinalCommit, ...]
     """Committed offsets that the cluster reported after the run."""
     clocks: tuple[tuple[int, int], ...]
     """Pairs of monotonic and wall clock, by monotonic time."""
@@ -147,7 +147,7 @@ class Case:
     """Partitions that members were ever assigned, by reader and topic."""
     settings: tuple[Setting, ...]
     """Settings of topics as reported by brokers, by time; none in runs older than these queries."""
-    silences: tuple[Span, ...]
+    silences: tuple[TimeSpan, ...]
     """Stretches without any written row, as if the machine had stalled."""
     foreign: bool
     """True if readers or the tail audit saw records that are not of this run."""
@@ -181,22 +181,22 @@ class Case:
         return tuple(entry for entry in self.acted if entry.step not in QUIET)
 
     @cached_property
-    def windows(self) -> tuple[Span, ...]:
+    def windows(self) -> tuple[TimeSpan, ...]:
         """Windows of figures: run, baseline, each entry that acted, after_heal."""
         by_name = {span.name: span for span in self.phases}
         first, last = by_name.get("baseline"), by_name.get("settle") or by_name.get("timeline")
         began = first.began if first else self.record.began
         ended = last.ended if last else self.record.ended
-        spans = [Span("run", began, ended)]
+        spans = [TimeSpan("run", began, ended)]
         if first:
-            spans.append(Span("baseline", first.began, first.ended))
+            spans.append(TimeSpan("baseline", first.began, first.ended))
         spans.extend(_window(entry, ended) for entry in self.acted)
         if healed := self.last_heal:
-            spans.append(Span("after_heal", healed, max(healed, ended)))
+            spans.append(TimeSpan("after_heal", healed, max(healed, ended)))
         return tuple(spans)
 
     @cached_property
-    def looks(self) -> tuple[Span, ...]:
+    def looks(self) -> tuple[TimeSpan, ...]:
         """The time of each fault in which a probe must have been active, named after the fault.
 
         It is the fault's window. An instantaneous fault, like a restart or an election, is felt by the requests of the
@@ -207,17 +207,17 @@ class Case:
         spans = [(fault, _window(fault, ended)) for fault in self.faults]
         least = (_MOMENT if fault.undone and fault.healed is None else _SECOND for fault, _ in spans)
         return tuple(
-            Span(LOOK + one.name, one.began, max(one.ended, one.began + time))
+            TimeSpan(LOOK + one.name, one.began, max(one.ended, one.began + time))
             for (_, one), time in zip(spans, least, strict=True)
         )
 
     @property
-    def run(self) -> Span:
+    def run(self) -> TimeSpan:
         """Time from the baseline's start to the end of the measured time."""
         return self.windows[0]
 
     @property
-    def baseline(self) -> Span | None:
+    def baseline(self) -> TimeSpan | None:
         """The baseline, if there was one."""
         return next((span for span in self.windows if span.name == "baseline"), None)
 
@@ -313,11 +313,11 @@ class Case:
         )
 
 
-def _window(entry: Fault, ended: int) -> Span:
+def _window(entry: Fault, ended: int) -> TimeSpan:
     """Return an entry's window: from applied until healed, or its duration if there is nothing to undo, like a wait."""
     passing = entry.undone and entry.healed is None
     began = entry.invoked if passing else entry.applied or entry.invoked
-    return Span(entry.name, began, entry.healed or _end_of(entry, ended))
+    return TimeSpan(entry.name, began, entry.healed or _end_of(entry, ended))
 
 
 def _end_of(fault: Fault, ended: int) -> int:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
-from chaosk.analysis.case import Case, Committed, Process, Pulse, Setting, Span, Worker
-from chaosk.analysis.plan_excerpt import Lenient, Planned
+from chaosk.analysis.case import Case, FinalCommit, Process, Pulse, Setting, TimeSpan, Worker
+from chaosk.analysis.plan_excerpt import Lenient, PlanExcerpt
 from chaosk.analysis.recreated.generations import former
 from chaosk.analysis.reported_counts import last_tallies
 from chaosk.analysis.stillness import pulse
@@ -65,7 +65,7 @@ def read_case(rundir: RunDir) -> Case:
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
         ),
         decisions=tuple(Decision(**row) for row in sorted(_optional(rundir, "decisions"), key=lambda row: row["at"])),
-        phases=tuple(Span(name, began, ended or record.ended) for began, name, ended in phases),
+        phases=tuple(TimeSpan(name, began, ended or record.ended) for began, name, ended in phases),
         unfinished=tuple(name for _, name, ended in phases if ended is None),
         workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
         ends=ends,
@@ -112,7 +112,7 @@ class _Document(Lenient):
     """``plan.json``, as far as judging needs it."""
 
     run_id: str = ""
-    scenario: Planned
+    scenario: PlanExcerpt
     inventory: _Inventory = _Inventory()
 
 
@@ -178,7 +178,7 @@ def _counted(rundir: RunDir) -> Counter[Process]:
     return found
 
 
-def _committed(rundir: RunDir) -> Iterator[Committed]:
+def _committed(rundir: RunDir) -> Iterator[FinalCommit]:
     """Yield the reported offset of each group and partition, with the highest one that processes committed or found."""
     names = ["group", "topic", "partition"]
     asked: dict[tuple[str, str, int], int] = {}
@@ -189,7 +189,7 @@ def _committed(rundir: RunDir) -> Iterator[Committed]:
                 owned = (row["group"], row["topic"], row["partition"])
                 asked[owned] = max(row["offset_max"], asked.get(owned, 0))
     for row in _table(rundir, "groups"):
-        yield Committed(**row, asked=asked.get((row["group"], row["topic"], row["partition"])))
+        yield FinalCommit(**row, asked=asked.get((row["group"], row["topic"], row["partition"])))
 
 
 def _columns(rundir: RunDir, table: str, columns: list[str]) -> pa.Table:
@@ -236,7 +236,7 @@ def _fenced(rundir: RunDir) -> dict[Process, int]:
     return {(row["probe"], row["incarnation"]): row["at"] for row in final}
 
 
-def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Span]:
+def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[TimeSpan]:
     """Return stretches of ``SILENCE`` or more without a sample of the clocks and without any event.
 
     They count from the first probe's start or the first event on. Before that, a run examines its hosts and records
@@ -248,7 +248,7 @@ def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Sp
     events = np.concatenate([np.asarray(started, dtype=np.int64), *(_times(rundir, *each) for each in _PULSES)])
     first = events.min(initial=sampled[-1])
     pulses = np.unique(np.concatenate([np.asarray(sampled, dtype=np.int64), events]))
-    found = [Span("silence", a, b) for a, b in pairwise(pulses[pulses >= first].tolist()) if b - a > SILENCE]
+    found = [TimeSpan("silence", a, b) for a, b in pairwise(pulses[pulses >= first].tolist()) if b - a > SILENCE]
     return [span for span in found if any(a <= span.began and span.ended <= b for a, b in suspected)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import TimeSpan
 from chaosk.analysis.windows import Segments
 
 SEVERITIES = ("violation", "allowed", "unproven", "information")
@@ -18,7 +18,7 @@ SEVERITIES = ("violation", "allowed", "unproven", "information")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckRows:
     """Rows of one check, from which it computes its figures."""
 
     few: tuple[dict[str, Any], ...] = ()
@@ -32,15 +32,15 @@ class Found:
             return [row.asDict() for row in self.many.select(*columns).collect()]
         return [{name: row[name] for name in columns} for row in self.few]
 
-    def where(self, severities: Iterable[str], flag: str | None = None) -> Found:
+    def where(self, severities: Iterable[str], flag: str | None = None) -> CheckRows:
         """Return the rows of these severities, and with a true ``flag`` if one is named."""
         wanted = set(severities)
         if self.many is not None:
             kept = self.many.filter(F.col("severity").isin(sorted(wanted)))
-            return Found(many=kept if flag is None else kept.filter(flag))
-        return Found(tuple(row for row in self.few if row["severity"] in wanted and (flag is None or row[flag])))
+            return CheckRows(many=kept if flag is None else kept.filter(flag))
+        return CheckRows(tuple(row for row in self.few if row["severity"] in wanted and (flag is None or row[flag])))
 
-    def counts(self, subject: str, windows: tuple[Span, ...], time: str, every: str) -> Counter[tuple[str, str]]:
+    def counts(self, subject: str, windows: tuple[TimeSpan, ...], time: str, every: str) -> Counter[tuple[str, str]]:
         """Count the rows by subject and the windows of their ``time``, and all of them as ``every``."""
         if self.many is None:
             return Counter(
@@ -54,7 +54,7 @@ class Found:
                 counts[str(row["subject"]), window] += int(row["count"])
         return counts
 
-    def spans(self, subject: str, windows: tuple[Span, ...], time: str, every: str) -> dict[tuple[str, str], int]:
+    def spans(self, subject: str, windows: tuple[TimeSpan, ...], time: str, every: str) -> dict[tuple[str, str], int]:
         """Return by subject and window the nanoseconds from the first ``time`` to the last; ``every``: of all rows."""
         found: dict[tuple[str, str], tuple[int, int]] = {}
         for name, window, low, high in self._extremes(subject, windows, time, every):
@@ -63,7 +63,7 @@ class Found:
         return {key: last - first for key, (first, last) in found.items()}
 
     def _extremes(
-        self, subject: str, windows: tuple[Span, ...], time: str, every: str
+        self, subject: str, windows: tuple[TimeSpan, ...], time: str, every: str
     ) -> Iterator[tuple[str, str, int, int]]:
         """Yield subject, window, first and last time in it; once per part, so keys may repeat."""
         if self.many is None:
@@ -81,5 +81,5 @@ class Found:
                 yield str(part["subject"]), window, int(part["low"]), int(part["high"])
 
 
-def _windows(windows: tuple[Span, ...], time: int | None) -> list[str]:
+def _windows(windows: tuple[TimeSpan, ...], time: int | None) -> list[str]:
     return [] if time is None else [window.name for window in windows if window.began <= time < window.ended]

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.evidence import Summary, keep, write_none
@@ -36,7 +36,7 @@ TOGETHER = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CheckResult:
     """Result of one check."""
 
     check: str
@@ -56,14 +56,14 @@ def checks() -> dict[str, type[Check]]:
     return plugins.discover("chaosk.analysis.checks", Check)
 
 
-def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[Answer, ...]:
+def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[CheckResult, ...]:
     """Run every check, several at once; return the answers by name of the check."""
     chosen = checks() if kinds is None else kinds
     with ThreadPoolExecutor(TOGETHER) as pool:
         return tuple(pool.map(lambda item: ask(events, *item), sorted(chosen.items())))
 
 
-def ask(events: Events, name: str, kind: type[Check]) -> Answer:
+def ask(events: Events, name: str, kind: type[Check]) -> CheckResult:
     """Run one check. Any exception in it makes it "not judged", with a guard: a crashed check is never a pass.
 
     Errors of Spark or of the event tables are raised: no check can be judged then.
@@ -79,36 +79,36 @@ def ask(events: Events, name: str, kind: type[Check]) -> Answer:
         return crashed(name, error)
 
 
-def crashed(name: str, error: BaseException) -> Answer:
+def crashed(name: str, error: BaseException) -> CheckResult:
     """Return the answer of a check that crashed."""
     said = (str(error).strip().splitlines() or [""])[0][:300]
     what = f"the check {name} crashed, so its rule was not judged: {type(error).__name__}: {said}"
-    return Answer(
+    return CheckResult(
         name, f"not judged: it crashed: {type(error).__name__}", guards=(Guard(guard="check_crashed", what=what),)
     )
 
 
-def _answer(events: Events, name: str, check: Check) -> Answer:
+def _answer(events: Events, name: str, check: Check) -> CheckResult:
     if (guard := _clock_guard(events, name, check)) is not None:
-        return Answer(name, f"not judged: {guard.what}", guards=(guard,))
+        return CheckResult(name, f"not judged: {guard.what}", guards=(guard,))
     summaries, kept = _rows(events, name, check)
     measures = tuple(check.measures(events, kept))
     found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
     guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
     telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
-    return Answer(name, _state(bool(telling), guards, check.unjudged(events)), found, measures, guards)
+    return CheckResult(name, _state(bool(telling), guards, check.unjudged(events)), found, measures, guards)
 
 
-def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], Found]:
+def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], CheckRows]:
     """Return the check's rows, kept as evidence; none if its glance or its screens rule them out."""
     if events.glances and not check.glance(events.rows):
         write_none(events, name)
-        return (), Found()
+        return (), CheckRows()
     if check.screens and not any(events.once(screened)[screen] for screen in check.screens):
         write_none(events, name)
-        return (), Found()
+        return (), CheckRows()
     rows = check.violations(events)
-    return ((), Found()) if rows is None else keep(events, check, name, _proven(events, check, rows))
+    return ((), CheckRows()) if rows is None else keep(events, check, name, _proven(events, check, rows))
 
 
 def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:

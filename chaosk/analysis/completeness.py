@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.case import Case, Span, Worker
+from chaosk.analysis.case import Case, TimeSpan, Worker
 from chaosk.analysis.stillness import stood_still
 
 
-def there(case: Case, probes: Iterable[str], window: Span) -> bool:
+def there(case: Case, probes: Iterable[str], window: TimeSpan) -> bool:
     """Return True if any process of these probes had started before the window was over: else it has no figures."""
     names = set(probes)
     return any(worker.probe in names and worker.started < window.ended for worker in case.workers)
 
 
-def incomplete(case: Case, probes: Iterable[str], window: Span) -> bool:
+def incomplete(case: Case, probes: Iterable[str], window: TimeSpan) -> bool:
     """Return True if more may have happened to these probes in the window than their logs show.
 
     This is so if chaosk's machine or one of the probes stalled. It is also so if a process without an end marker may
@@ -42,12 +42,12 @@ def gone(case: Case, worker: Worker) -> int:
     return min((at for at in (*killed, *next_ones) if at > worker.started), default=case.record.ended)
 
 
-def _untold(case: Case, worker: Worker) -> Span:
+def _untold(case: Case, worker: Worker) -> TimeSpan:
     """Return the time from a process's last tally until its end."""
     tally = case.tallies.get((worker.probe, worker.incarnation))
     told = worker.started if tally is None else tally.at
-    return Span(worker.probe, told, max(told, gone(case, worker)))
+    return TimeSpan(worker.probe, told, max(told, gone(case, worker)))
 
 
-def _overlaps(one: Span, other: Span) -> bool:
+def _overlaps(one: TimeSpan, other: TimeSpan) -> bool:
     return one.began < other.ended and other.began < one.ended

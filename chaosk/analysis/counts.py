@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.rundir.verdict import Measure
 from chaosk.spec.metrics import METRICS
 
 
 def counted(
-    case: Case, found: Found, metric: str, subject: str, subjects: Sequence[str], time: str = "began"
+    case: Case, found: CheckRows, metric: str, subject: str, subjects: Sequence[str], time: str = "began"
 ) -> Iterable[Measure]:
     """Yield the number of rows by subject and window, zeros included.
 

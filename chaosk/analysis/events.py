@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 from pyspark.storagelevel import StorageLevel
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.events import TABLES, Kind, Table
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Events:
         """Rows of all tables."""
         self.small = self.count <= SMALL
         self._keeps = self.small and self._here()
-        self.rows = Rows(case)
+        self.rows = EventRows(case)
         """The same tables for glances, if ``glances``."""
         self.glances = self.count <= GLANCED
         self._tables: dict[str, DataFrame] = {}

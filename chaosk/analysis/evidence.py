@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import SEVERITIES, Found
+from chaosk.analysis.check_rows import SEVERITIES, CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.absent import bereft
@@ -49,7 +49,7 @@ _Kind = tuple[str, tuple[bool, ...]]
 
 
 @dataclass(slots=True)
-class _Tally:
+class _SummaryBuilder:
     """Summaries in progress, updated line by line."""
 
     events: Events
@@ -106,25 +106,25 @@ class _Tally:
         )
 
 
-def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], Found]:
+def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], CheckRows]:
     """Write every row to ``evidence/<name>.jsonl``, by severity and the check's order; return summaries and rows."""
     told = predictions(events.case.plan.expect)
-    tally = _Tally(events, name, tuple(each for each in told if each.is_about(name, check.rule)))
+    tally = _SummaryBuilder(events, name, tuple(each for each in told if each.is_about(name, check.rule)))
     lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
     many = len(first) > AT_ONCE
     path = events.case.rundir.evidence / f"{name}.jsonl"
     _write(path, _from_spark(lines, path) if many else first, tally)
-    found = Found(many=rows) if many else Found(tuple(json.loads(line) for line in first))
+    found = CheckRows(many=rows) if many else CheckRows(tuple(json.loads(line) for line in first))
     return tally.summaries(), found
 
 
 def write_none(events: Events, name: str) -> None:
     """Write an empty ``evidence/<name>.jsonl``: nothing was found."""
-    _write(events.case.rundir.evidence / f"{name}.jsonl", (), _Tally(events, name))
+    _write(events.case.rundir.evidence / f"{name}.jsonl", (), _SummaryBuilder(events, name))
 
 
-def _write(path: Path, lines: Iterable[str], tally: _Tally) -> None:
+def _write(path: Path, lines: Iterable[str], tally: _SummaryBuilder) -> None:
     partial = path.with_suffix(".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.core import plugins
 from chaosk.rundir.verdict import Fault
 from chaosk.spec.contracts.step import Step
@@ -33,7 +33,7 @@ def concerned(case: Case, fault: str) -> frozenset[str]:
     return frozenset(known or case.plan.probes)
 
 
-def closing(case: Case, window: Span) -> frozenset[str]:
+def closing(case: Case, window: TimeSpan) -> frozenset[str]:
     """Return the probes that a step asked to end in a window, and that took a second or more of it to do so.
 
     Such a probe flushes, commits and leaves its group. This may be its only visible activity, since a call that never

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.commit_guards import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.judge import SKIPPED
@@ -191,7 +191,7 @@ def probe_stood_still(case: Case) -> Iterator[Guard]:
         yield Guard(guard=guard, what=what)
 
 
-def _within(one: Span, silence: Span) -> bool:
+def _within(one: TimeSpan, silence: TimeSpan) -> bool:
     return silence.began <= one.ended and one.began <= silence.ended
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.lags import NEVER, lags
 from chaosk.analysis.glances.before import coded, first
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.readers import at_the_end
 from chaosk.analysis.windows import Segments
@@ -39,7 +39,7 @@ def of_many(events: Events) -> Histograms:
     return found
 
 
-def of_few(rows: Rows) -> Histograms:
+def of_few(rows: EventRows) -> Histograms:
     """Compute them for a small run, without Spark."""
     found = Histograms(Counter(), Counter(), {}, {})
     names = {rows.code("probe", probe): probe for probe, _ in rows.case.consumers}
@@ -60,7 +60,7 @@ def of_few(rows: Rows) -> Histograms:
     return found
 
 
-def _by_term(rows: Rows) -> Iterator[tuple[int, Numbers, Numbers]]:
+def _by_term(rows: EventRows) -> Iterator[tuple[int, Numbers, Numbers]]:
     """Yield for each term with a known position the probe's code, the times of its polls, and the lag at each."""
     gives = rows.column("assignments", "kind") == rows.code("kind", "assign")
     marks, at, since = _marks(rows)
@@ -84,7 +84,7 @@ def _by_term(rows: Rows) -> Iterator[tuple[int, Numbers, Numbers]]:
         yield int(rows.column("assignments", "probe")[place]), polls, np.maximum(polls - ahead[known], 0)
 
 
-def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def _marks(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return the terms of assignments and positions, and for each position its time and when more records existed."""
     begun = _begun(rows)
     changes, asks = rows.count("assignments"), len(begun.at)
@@ -122,7 +122,7 @@ class _Begun:
     positions: Numbers
 
 
-def _begun(rows: Rows) -> _Begun:
+def _begun(rows: EventRows) -> _Begun:
     late = [rows.code("probe", name) for name in sorted(at_the_end(rows.case))]
     found = rows.column("fetched", "offset")
     found = np.where((found == EMPTY) & ~np.isin(rows.column("fetched", "probe"), late), 0, found)
@@ -143,7 +143,7 @@ def _begun(rows: Rows) -> _Begun:
     )
 
 
-def _since(rows: Rows, places: Numbers, positions: Numbers) -> Numbers:
+def _since(rows: EventRows, places: Numbers, positions: Numbers) -> Numbers:
     """Return when a record at each position or beyond was first proven to exist; ``NEVER`` if there was none."""
     acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
     where = np.concatenate([places, rows.places("sends")[acked], rows.places("reads")])

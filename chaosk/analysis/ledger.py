@@ -21,7 +21,7 @@ from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.lacking import lacking
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import given_to, values
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.readers import Reader, readers
 from chaosk.analysis.screens import screened
 from chaosk.analysis.uncommitted import uncommitted
@@ -150,7 +150,7 @@ def _lines(events: Events, *, of_the_log: bool, of_readers: bool) -> list[_Line]
     return [_Line(**row.asDict()) for row in events.gathered(rows).collect()]
 
 
-def _owed(rows: Rows) -> Iterator[_Line]:
+def _owed(rows: EventRows) -> Iterator[_Line]:
     """Count the owed records of a run without transactions, with numpy."""
     acknowledged = rows.column("sends", "outcome") == rows.code("outcome", "ok")
     columns = np.stack([column[acknowledged] for column in rows.columns("sends", "topic", "partition")])

@@ -13,7 +13,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Said:
+class MetadataSpan:
     """State of a partition that one broker reported from ``began`` to before ``ended``, its next other report.
 
     If no answer followed within ``HOLD``, it ends with the last answer that reported it.

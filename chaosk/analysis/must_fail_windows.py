@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.spec.must_fail import MustFail
 
 AGAIN = "again: "
@@ -15,7 +15,7 @@ LEAST = 5_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
+class MustFailWindow:
     """A stretch in which every attempt of a probe must fail; monotonic nanoseconds."""
 
     probe: str
@@ -37,25 +37,25 @@ def meant(case: Case) -> dict[str, MustFail]:
     return found
 
 
-def failing(case: Case) -> dict[str, Failing]:
+def failing(case: Case) -> dict[str, MustFailWindow]:
     """Return the actual period by probe; without those that never began."""
     spans = ((probe, _span(case, probe, how)) for probe, how in meant(case).items())
     return {probe: span for probe, span in spans if span is not None}
 
 
-def afterwards(case: Case) -> tuple[Span, ...]:
+def afterwards(case: Case) -> tuple[TimeSpan, ...]:
     """Return the rest of the run after each probe's period, by probe: it must succeed again in that time."""
     over, ended = {probe: span.ended for probe, span in failing(case).items()}, case.run.ended
-    return tuple(Span(AGAIN + probe, at, ended) for probe, at in sorted(over.items()) if ended - at >= LEAST)
+    return tuple(TimeSpan(AGAIN + probe, at, ended) for probe, at in sorted(over.items()) if ended - at >= LEAST)
 
 
-def _span(case: Case, probe: str, how: MustFail) -> Failing | None:
+def _span(case: Case, probe: str, how: MustFail) -> MustFailWindow | None:
     began, ended, delay = _began(case, probe, how), case.record.ended, 0
     if how.until is not None:
         ended = next((entry.invoked for entry in case.acted if entry.name == how.until), ended)
     if how.after is not None:
         delay = round(how.after.delay * 1e9)
-    return None if began is None or began >= ended else Failing(probe, began, began + delay, ended)
+    return None if began is None or began >= ended else MustFailWindow(probe, began, began + delay, ended)
 
 
 def _began(case: Case, probe: str, how: MustFail) -> int | None:

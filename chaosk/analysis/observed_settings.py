@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chaosk.analysis.case import MIN_ISR, Case, Span
+from chaosk.analysis.case import MIN_ISR, Case, TimeSpan
 from chaosk.core.units import parse_size
 from chaosk.rundir.verdict import Fault
 from chaosk.spec.entity import spelled
@@ -72,7 +72,7 @@ def compacted(case: Case, topic: str) -> bool:
     return any("compact" in value for value in values) or (not values and case.compacted(topic))
 
 
-def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
+def in_force(case: Case, topic: str, name: str, span: TimeSpan) -> frozenset[str]:
     """Return the values, in lower case, that a topic's setting may have had at any time of a span.
 
     Reported values count from their report, with ``SLACK``, until the next one. Without reports, the scenario's values
@@ -90,7 +90,7 @@ def in_force(case: Case, topic: str, name: str, span: Span) -> frozenset[str]:
     )
 
 
-def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
+def unclean(case: Case, topic: str, span: TimeSpan | None = None) -> bool:
     """Return True if an unclean election may have been allowed for a topic in a span (default: ever).
 
     It is allowed by the topic's setting, or by an entry that asks for one.
@@ -101,7 +101,7 @@ def unclean(case: Case, topic: str, span: Span | None = None) -> bool:
     )
 
 
-def min_isr(case: Case, topic: str, span: Span | None = None) -> int:
+def min_isr(case: Case, topic: str, span: TimeSpan | None = None) -> int:
     """Return the lowest value that ``min.insync.replicas`` of a topic may have had in a span (default: ever).
 
     1, which restricts nothing, if its initial value is unknown.
@@ -112,16 +112,16 @@ def min_isr(case: Case, topic: str, span: Span | None = None) -> int:
     return min((int(one) if one.isdigit() else 1 for one in said), default=1) if known else 1
 
 
-def _ever(case: Case) -> Span:
-    return Span("ever", 0, case.record.ended)
+def _ever(case: Case) -> TimeSpan:
+    return TimeSpan("ever", 0, case.record.ended)
 
 
-def _is_in_place(fault: Fault, span: Span) -> bool:
+def _is_in_place(fault: Fault, span: TimeSpan) -> bool:
     """Return True if an entry's change may have been in force in a span: never before its start."""
     return fault.invoked <= span.ended and (fault.healed is None or span.began <= fault.healed + SLACK)
 
 
-def _elections_in(case: Case, span: Span) -> Iterator[Mapping[str, Any]]:
+def _elections_in(case: Case, span: TimeSpan) -> Iterator[Mapping[str, Any]]:
     """Yield the elections that entries asked for in a span; each is instantaneous."""
     steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "elect_leader"}
     for fault in case.acted:
@@ -130,7 +130,7 @@ def _elections_in(case: Case, span: Span) -> Iterator[Mapping[str, Any]]:
             yield steps[fault.name]
 
 
-def _set_in(case: Case, topic: str, name: str, span: Span) -> list[object]:
+def _set_in(case: Case, topic: str, name: str, span: TimeSpan) -> list[object]:
     """Return the values that entries set, or tried to set, in a span."""
     steps = {entry.name: entry.step for entry in case.plan.timeline if entry.kind == "set_topic_config"}
     mine = (steps[fault.name] for fault in case.acted if fault.name in steps and _is_in_place(fault, span))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.counts import measured
 from chaosk.analysis.intervals import union as union_of
 from chaosk.analysis.intervals import without
@@ -24,7 +24,7 @@ class Outage:
     """True if it was still in progress at the end of the run."""
 
 
-def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Sequence[Span]) -> Iterable[Measure]:
+def unavailability(outages: Sequence[Outage], probes: Sequence[str], windows: Sequence[TimeSpan]) -> Iterable[Measure]:
     """Yield ``unavailability`` (the longest outage) and ``unavailable_total`` of each probe in each window.
 
     A whole outage counts in every window that it overlaps. The total is the time with an outage of at least one

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from chaosk.analysis.case import PlaceKey, Span
+from chaosk.analysis.case import PlaceKey, TimeSpan
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.metadata_spans import said as by_spark
 from chaosk.analysis.glances.metadata_spans import said as at_a_glance
 from chaosk.analysis.intervals import ENDLESS, Interval, union, without
-from chaosk.analysis.metadata_spans import HOLD, NONE, Said
+from chaosk.analysis.metadata_spans import HOLD, NONE, MetadataSpan
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any answer about a topic after which its state is unknown."""
 
 
-class Described:
+class PartitionHistory:
     """All metadata about a run's partitions."""
 
-    def __init__(self, said: Iterable[Said]) -> None:
+    def __init__(self, said: Iterable[MetadataSpan]) -> None:
         """Take ``said`` in any order."""
-        self._said: dict[PlaceKey, list[Said]] = {}
+        self._said: dict[PlaceKey, list[MetadataSpan]] = {}
         for one in sorted(said):
             self._said.setdefault(one.place, []).append(one)
         self._newest = {place: _at_newest_epoch(each) for place, each in self._said.items()}
@@ -38,18 +38,18 @@ class Described:
         """Return the partitions of a topic with any metadata."""
         return tuple(place for place in self._said if place[0] == topic)
 
-    def when(self, place: PlaceKey, holds: Callable[[Said], bool]) -> list[Interval]:
+    def when(self, place: PlaceKey, holds: Callable[[MetadataSpan], bool]) -> list[Interval]:
         """Return the times in which a broker at the newest epoch reported a state for which ``holds`` is true."""
         return union((one.began, one.ended) for one in self._newest.get(place, ()) if holds(one))
 
-    def at(self, place: PlaceKey, moment: int) -> Said | None:
+    def at(self, place: PlaceKey, moment: int) -> MetadataSpan | None:
         """Return the latest state by then, at the newest epoch; of simultaneous ones, the one that names a leader."""
         before = [one for one in self._newest.get(place, ()) if one.began <= moment]
         return max(before, key=lambda one: (one.epoch, min(one.ended, moment), one.leader >= 0), default=None)
 
     def leaders(self, place: PlaceKey) -> list[tuple[int, int]]:
         """Return for each epoch with a leader, in order, its first naming and the leader named last."""
-        by_epoch: dict[int, list[Said]] = {}
+        by_epoch: dict[int, list[MetadataSpan]] = {}
         for one in self._said.get(place, ()):
             if one.leader >= 0 and one.epoch != NONE:
                 by_epoch.setdefault(one.epoch, []).append(one)
@@ -73,19 +73,19 @@ class Described:
         own = [last for asked, last in before if asked in first and at - last <= HOLD]
         return max(own or [last for _, last in before], default=-ENDLESS)
 
-    def watched(self, topic: str, window: Span) -> bool:
+    def watched(self, topic: str, window: TimeSpan) -> bool:
         """Return True if the window overlaps no stretch of ``SILENCE`` or more without metadata of the topic."""
         return not any(a < window.ended and window.began < b for a, b in self._silent.get(topic, [(-ENDLESS, ENDLESS)]))
 
 
-def described(events: Events) -> Described:
+def described(events: Events) -> PartitionHistory:
     """Return the metadata of a run, read with numpy if it is small, else with Spark."""
     if events.glances:
-        return Described(at_a_glance(events.rows))
-    return Described(Said(**row.asDict()) for row in events.gathered(by_spark(events)).collect())
+        return PartitionHistory(at_a_glance(events.rows))
+    return PartitionHistory(MetadataSpan(**row.asDict()) for row in events.gathered(by_spark(events)).collect())
 
 
-def _at_newest_epoch(said: Sequence[Said]) -> list[Said]:
+def _at_newest_epoch(said: Sequence[MetadataSpan]) -> list[MetadataSpan]:
     """Return the states, each until a later epoch was first named."""
     named: dict[int, int] = {}
     for one in said:
@@ -97,7 +97,7 @@ def _at_newest_epoch(said: Sequence[Said]) -> list[Said]:
     return [replace(one, ended=min(one.ended, over[one.epoch])) for one in said if one.began < over[one.epoch]]
 
 
-def _silent(said: Iterable[Said]) -> list[Interval]:
+def _silent(said: Iterable[MetadataSpan]) -> list[Interval]:
     """Return the stretches of ``SILENCE`` or more without any state, also those before the first and after the last."""
     spoken = union((one.began, max(one.ended, one.began + 1)) for one in said)
     spoken = [(spoken[0][0] - SILENCE, spoken[0][0]), *spoken, (spoken[-1][1], spoken[-1][1] + SILENCE)]

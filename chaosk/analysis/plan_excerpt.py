@@ -18,7 +18,7 @@ class Lenient(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class PlannedEntry(Lenient):
+class EntryExcerpt(Lenient):
     """A timeline entry, as far as judging needs it."""
 
     name: str
@@ -34,7 +34,7 @@ class PlannedEntry(Lenient):
         return {"name": value.get("name"), "kind": kinds[0], "step": value[kinds[0]] or {}} if kinds else value
 
 
-class Planned(Lenient):
+class PlanExcerpt(Lenient):
     """The scenario in ``plan.json``, as far as judging needs it."""
 
     name: str
@@ -42,6 +42,6 @@ class Planned(Lenient):
     covers: tuple[str, ...] = ()
     topics: dict[str, Topic]
     probes: dict[str, dict[str, Any]]
-    timeline: Annotated[tuple[PlannedEntry, ...], Field(default=())]
+    timeline: Annotated[tuple[EntryExcerpt, ...], Field(default=())]
     expect: Expect = Expect()
     allow: Allow = Allow()

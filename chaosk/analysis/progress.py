@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from chaosk.analysis.case import LOOK, Case, Span
+from chaosk.analysis.case import LOOK, Case, TimeSpan
 from chaosk.analysis.felt import closing, concerned, to_be_felt
 from chaosk.analysis.histograms import Histograms, total
 from chaosk.analysis.must_fail_windows import AGAIN, afterwards, failing
@@ -67,7 +67,7 @@ def no_progress(case: Case, progress: Histograms) -> Iterator[Guard]:
             yield Guard(guard="no_progress", what=what)
 
 
-def _is_to_fail(case: Case, probe: str, window: Span) -> bool:
+def _is_to_fail(case: Case, probe: str, window: TimeSpan) -> bool:
     """Return True if the probe must fail in a part of the window: C6 judges its attempts."""
     span = failing(case).get(probe)
     return span is not None and span.began < window.ended and window.began < span.ended
@@ -92,7 +92,7 @@ def fault_unfelt(case: Case, progress: Histograms) -> Iterator[Guard]:
             yield Guard(guard="fault_unfelt", what=f"{what}; let a probe work during the fault")
 
 
-def _lasting(case: Case) -> Iterator[Span]:
+def _lasting(case: Case) -> Iterator[TimeSpan]:
     """Yield windows that require progress: baseline, each fault with a duration, the time after the last heal."""
     acted = {entry.name: entry for entry in case.acted}
     for window in case.windows:
@@ -102,7 +102,7 @@ def _lasting(case: Case) -> Iterator[Span]:
         yield window
 
 
-def _ran_through(case: Case, probe: str, window: Span) -> bool:
+def _ran_through(case: Case, probe: str, window: TimeSpan) -> bool:
     """Return True if a process of the probe had to run in the window.
 
     A process that an entry ended is not required, nor a fenced one whose successor does the work.
@@ -120,7 +120,7 @@ def _has_successor(case: Case, fenced: tuple[str, int]) -> bool:
     return any(w.started >= since and (w.probe, w.incarnation) not in case.fenced for w in others)
 
 
-def _frozen(case: Case, probe: str, window: Span) -> bool:
+def _frozen(case: Case, probe: str, window: TimeSpan) -> bool:
     """Return True if the probe was paused during the whole window, so that no progress is required."""
     pauses = {one.name for one in case.plan.timeline if one.kind == "pause_probe" and one.step.get("probe") == probe}
     return any(

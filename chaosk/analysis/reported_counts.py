@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from chaosk.rundir.events.fingerprint import WRAP, Fingerprint
 
 
-class Part(NamedTuple):
+class FigureKey(NamedTuple):
     """Kind of a figure (as in ``tallies.what``), and its place."""
 
     what: str
@@ -19,16 +19,16 @@ class Part(NamedTuple):
     partition: int | None = None
 
 
-ANSWER, READ, POLL, GAP = Part("answer"), Part("read"), Part("poll"), Part("gap")
+ANSWER, READ, POLL, GAP = FigureKey("answer"), FigureKey("read"), FigureKey("poll"), FigureKey("gap")
 OUTCOMES = ("ok", "fail", "info")
 UNANSWERED = "unanswered"
 
-Figures = dict[Part, Fingerprint]
+Figures = dict[FigureKey, Fingerprint]
 """Figures of one process. For the gap, ``nanoseconds`` counts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ReportedCounts:
     """Counts of one process at one time."""
 
     at: int
@@ -47,15 +47,15 @@ class Tally:
         return self.figures.get(POLL, Fingerprint()).records
 
 
-def last_tallies(table: pa.Table) -> dict[tuple[str, int], Tally]:
+def last_tallies(table: pa.Table) -> dict[tuple[str, int], ReportedCounts]:
     """Return from the table ``tallies`` by process its last tally and last histograms, which not every tally has."""
-    found: dict[tuple[str, int], Tally] = {}
+    found: dict[tuple[str, int], ReportedCounts] = {}
     for row in _last(table.filter(pc.is_null(table["bucket"]))):
-        one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
+        one = found.setdefault((row["probe"], row["incarnation"]), ReportedCounts(row["at"]))
         numbers = ((row[name] or 0) % WRAP for name in ("xor", "sum", "nanoseconds"))
-        one.figures[Part(row["what"], row["topic"], row["partition"])] = Fingerprint(row["count"], *numbers)
+        one.figures[FigureKey(row["what"], row["topic"], row["partition"])] = Fingerprint(row["count"], *numbers)
     for row in _last(table.filter(pc.is_valid(table["bucket"]))):
-        one = found.setdefault((row["probe"], row["incarnation"]), Tally(row["at"]))
+        one = found.setdefault((row["probe"], row["incarnation"]), ReportedCounts(row["at"]))
         one.latencies[row["what"], row["bucket"]] = row["count"]
     return found
 

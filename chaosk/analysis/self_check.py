@@ -16,7 +16,7 @@ from chaosk.analysis.frames import row_counts as by_spark
 from chaosk.analysis.frames.gaps import SHORTEST
 from chaosk.analysis.glances import row_counts as by_numpy
 from chaosk.analysis.histograms import Histograms
-from chaosk.analysis.reported_counts import GAP, UNANSWERED, Figures, Part, Tally
+from chaosk.analysis.reported_counts import GAP, UNANSWERED, FigureKey, Figures, ReportedCounts
 from chaosk.rundir.events.fingerprint import Fingerprint
 from chaosk.rundir.verdict import Guard
 
@@ -60,7 +60,9 @@ def tallied(case: Case, figures: Mapping[Process, Figures], progress: Histograms
             yield Guard(guard="tally_disagrees", what=f"the log of {name} is not what {name} was told: {told}")
 
 
-def differences(own: Tally, rows: Figures, latencies: Mapping[tuple[str, int], int], *, ended: bool) -> Iterator[str]:
+def differences(
+    own: ReportedCounts, rows: Figures, latencies: Mapping[tuple[str, int], int], *, ended: bool
+) -> Iterator[str]:
     """Yield each figure that differs between a process and its rows, with both values; ``ended``: it ended cleanly."""
     for part in sorted({*own.figures, *rows}, key=str):
         mine, theirs = (each.get(part, Fingerprint()) for each in (own.figures, rows))
@@ -73,7 +75,7 @@ def differences(own: Tally, rows: Figures, latencies: Mapping[tuple[str, int], i
             yield f"{name}: it counted {counted:,}, its rows are {found:,}"
 
 
-def _difference(part: Part, mine: Fingerprint, theirs: Fingerprint) -> Iterator[str]:
+def _difference(part: FigureKey, mine: Fingerprint, theirs: Fingerprint) -> Iterator[str]:
     if part == GAP:
         own, found = (each.nanoseconds if each.nanoseconds >= SHORTEST else 0 for each in (mine, theirs))
         if own != found:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from chaosk.analysis.case import Case, Pulse, Span, Worker
+from chaosk.analysis.case import Case, Pulse, TimeSpan, Worker
 from chaosk.analysis.intervals import Interval, without
 from chaosk.rundir.events.heartbeat import PERIOD
 from chaosk.rundir.events.writer_reports import WATCHER, writer_of
@@ -31,15 +31,15 @@ def pulse(beats: Iterable[int]) -> Pulse:
     return Pulse(ordered[-1], tuple(gaps))
 
 
-def still(case: Case) -> tuple[Span, ...]:
+def still(case: Case) -> tuple[TimeSpan, ...]:
     """Return stalls of probes and the watcher during their work; each span has its probe's name, or the watcher's."""
     first, last = case.run.began, max((one.ended for one in case.phases if one.name == "drain"), default=case.run.ended)
     found = [*_watcher(case), *(span for worker in case.workers for span in _worker(case, worker))]
-    inside = (Span(one.name, max(one.began, first), min(one.ended, last)) for one in found)
+    inside = (TimeSpan(one.name, max(one.began, first), min(one.ended, last)) for one in found)
     return tuple(sorted((one for one in inside if one.began < one.ended), key=lambda one: (one.began, one.name)))
 
 
-def stood_still(case: Case, probes: Iterable[str]) -> tuple[Span, ...]:
+def stood_still(case: Case, probes: Iterable[str]) -> tuple[TimeSpan, ...]:
     """Return the stalls of some probes."""
     names = set(probes)
     return tuple(span for span in still(case) if span.name in names)
@@ -63,17 +63,17 @@ def told(case: Case, measures: Iterable[Measure]) -> Iterator[Measure]:
             yield measure.model_copy(update={"value": None}) if hit else measure
 
 
-def _overlaps(span: Span, window: Span | None) -> bool:
+def _overlaps(span: TimeSpan, window: TimeSpan | None) -> bool:
     return window is not None and span.began < window.ended and window.began < span.ended
 
 
-def _watcher(case: Case) -> Iterator[Span]:
+def _watcher(case: Case) -> Iterator[TimeSpan]:
     pulse_ = case.pulses.get(WATCHER)
     for began, ended in pulse_.gaps if pulse_ is not None else ():
-        yield Span(WATCHER, began, ended)
+        yield TimeSpan(WATCHER, began, ended)
 
 
-def _worker(case: Case, worker: Worker) -> Iterator[Span]:
+def _worker(case: Case, worker: Worker) -> Iterator[TimeSpan]:
     pulse_ = case.pulses.get(writer_of(worker.probe, worker.incarnation))
     if pulse_ is None:
         return
@@ -83,7 +83,7 @@ def _worker(case: Case, worker: Worker) -> Iterator[Span]:
     ]
     for began, ended in without([*pulse_.gaps, *_silent_end(case, worker, pulse_.last)], frozen):
         if ended - began >= LEAST:
-            yield Span(worker.probe, began, ended)
+            yield TimeSpan(worker.probe, began, ended)
 
 
 def _silent_end(case: Case, worker: Worker, last: int) -> Iterator[Interval]:

@@ -11,7 +11,7 @@ from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.glances.numbers import dense
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 Counts = dict[tuple[str, str], int]
 """By topic and group."""
@@ -44,7 +44,7 @@ def _left(events: Events) -> DataFrame:
     )
 
 
-def at_a_glance(rows: Rows) -> Counts:
+def at_a_glance(rows: EventRows) -> Counts:
     """Count them for a run without transactions, with numpy."""
     commits, reads = _committed(rows), rows.count("reads")
     group, topic, values = (*rows.columns("reads", "group", "topic"), rows.values("reads"))
@@ -61,7 +61,7 @@ def at_a_glance(rows: Rows) -> Counts:
     return found
 
 
-def _committed(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _committed(rows: EventRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return group, place and offset of the reported committed offsets; where none is reported, of the last commits."""
     told = rows.columns("groups", "group")[0], rows.places("groups"), rows.column("groups", "offset")
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")

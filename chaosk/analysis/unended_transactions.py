@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.rundir.verdict import Guard
 
 
@@ -39,7 +39,7 @@ def unended(case: Case, counts: Mapping[Process, int]) -> Iterator[Guard]:
             yield Guard(guard="transaction_untold", what=what)
 
 
-def _at_a_glance(rows: Rows) -> Counter[Process]:
+def _at_a_glance(rows: EventRows) -> Counter[Process]:
     txns, probes, numbers = rows.columns("sends", "txn", "probe", "incarnation")
     open_ = (txns != EMPTY) & ~np.isin(txns, rows.column("transactions", "txn"))
     found = Counter[Process]()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.observed_settings import min_isr
 from chaosk.rundir.verdict import Fault
 
@@ -23,7 +23,7 @@ _AWAY = {
 """Further kinds of step that keep a broker out of the ISR."""
 
 
-def dark(case: Case, topic: str) -> frozenset[int]:
+def excused_partitions(case: Case, topic: str) -> frozenset[int]:
     """Return the partitions of a topic that lost unflushed data on all replicas; none with unknown replicas."""
     return frozenset(cut_power(case, topic))
 
@@ -36,7 +36,7 @@ def cut_power(case: Case, topic: str) -> dict[int, tuple[tuple[int, int], ...]]:
             continue
         at = [case.hosts[broker] for broker in brokers]
         for cut, lost, away in _cuts(case):
-            least = min_isr(case, topic, Span("until then", 0, cut.invoked))
+            least = min_isr(case, topic, TimeSpan("until then", 0, cut.invoked))
             if away.issuperset(at) and sum(host in lost for host in at) >= least:
                 found.setdefault(partition, []).append((cut.invoked, cut.healed or case.record.ended))
     return {partition: tuple(spans) for partition, spans in found.items()}

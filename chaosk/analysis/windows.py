@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import TimeSpan
 
 ALL = ""
 """Name of the window that contains every row, at any time."""
@@ -24,7 +24,7 @@ class Segments:
     columns = ("segment", "last_segment")
     """Columns with the first and last segment of a stretch of time."""
 
-    def __init__(self, windows: Sequence[Span]) -> None:
+    def __init__(self, windows: Sequence[TimeSpan]) -> None:
         self._cuts = sorted({cut for span in windows for cut in (span.began, span.ended)})
         self._spans = [
             (span.name, bisect_left(self._cuts, span.began), bisect_left(self._cuts, span.ended)) for span in windows

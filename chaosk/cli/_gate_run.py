@@ -64,7 +64,7 @@ def _attempt(one: Chosen, repeat: int, lab: LabLayout | None) -> Attempt:
 def play(gate: Gate, folder: Path) -> int:
     """Run the remaining attempts, write the report, print its location, and return the exit code."""
     from chaosk.campaign.gate import child  # noqa: PLC0415 - scipy takes a second to load
-    from chaosk.campaign.gate.conduct import Hands, conduct  # noqa: PLC0415
+    from chaosk.campaign.gate.conduct import GateHooks, conduct  # noqa: PLC0415
     from chaosk.campaign.gate.files import write  # noqa: PLC0415
     from chaosk.campaign.gate.lanes import lanes_of  # noqa: PLC0415
     from chaosk.campaign.gate.outcome import exit_code  # noqa: PLC0415
@@ -79,7 +79,7 @@ def play(gate: Gate, folder: Path) -> int:
     def run(one: Attempt, lane: Lane) -> child.Ended:
         return child.run(_words(one, gate, folder, lane), stop, again, lane.label if several else "")
 
-    hands = Hands(run, _leaving(), _say)
+    hands = GateHooks(run, _leaving(), _say)
     with standing_by(folder / "analysis.log"), heard(stop, _say, again.set):
         gate = conduct(gate, folder, hands, stop)
     if gate.baseline is not None:

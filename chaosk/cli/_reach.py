@@ -10,7 +10,7 @@ from chaosk import lab
 from chaosk.core.errors import UsageError
 from chaosk.document import load_inventory
 from chaosk.hosts.localhost import kept
-from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh, Transport
 from chaosk.planning.plan import Plan
 from chaosk.rundir.paths import RunDir, document
@@ -47,7 +47,7 @@ def hosts_of(inventory: Inventory) -> Iterator[Transport]:
     """Yield a transport to hosts and this machine, inside the cluster's network namespace if it has one."""
     if inventory.network_namespace is not None:
         lab.enter(inventory.network_namespace)
-    transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
+    transport = RoutingTransport(Ssh(inventory.hosts), kept(inventory.name))
     try:
         yield transport
     finally:

@@ -20,7 +20,7 @@ KINDS = ("steps", "probes", "targets", "conditions", "stop_conditions", "checks"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldReference:
     """One setting of a step or probe, or one argument of a target or condition."""
 
     name: str
@@ -40,7 +40,7 @@ class Page:
     """The written form: its name, with its arguments if it has any."""
     says: str
     """Its docstring."""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FieldReference, ...] = ()
     example: str = ""
 
     @property
@@ -161,23 +161,25 @@ def _metric(name: str) -> Page:
     return Page(name=name, spelling=name, says=says, example=f"expect:\n  {name}: {sample}\n")
 
 
-def _fields(kind: type[Model]) -> Iterable[Field]:
+def _fields(kind: type[Model]) -> Iterable[FieldReference]:
     schema = kind.model_json_schema()
     required = schema.get("required", ())
     defaults = kind.model_construct().model_dump(mode="json", by_alias=True, warnings=False)
     for name, described in schema.get("properties", {}).items():
         default = "" if name in required else _written(defaults.get(name))
-        yield Field(name, in_words(described, schema), default, described.get("description", ""))
+        yield FieldReference(name, in_words(described, schema), default, described.get("description", ""))
         yield from _keys(name, described, schema)
 
 
-def _keys(name: str, described: dict[str, Any], root: dict[str, Any]) -> Iterable[Field]:
+def _keys(name: str, described: dict[str, Any], root: dict[str, Any]) -> Iterable[FieldReference]:
     """Yield the keys of a field that is a mapping, each as ``field.key``."""
     for each in (described, *described.get("anyOf", ())):
         inner = root["$defs"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each
         for key, of_key in inner.get("properties", {}).items():
             default = spelled_like(next(iter(of_key.get("examples", ())), None), of_key.get("default"))
-            yield Field(f"{name}.{key}", in_words(of_key, root), _written(default), of_key.get("description", ""))
+            yield FieldReference(
+                f"{name}.{key}", in_words(of_key, root), _written(default), of_key.get("description", "")
+            )
 
 
 def _written(value: object) -> str:

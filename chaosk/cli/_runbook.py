@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chaosk.core.errors import UsageError
-from chaosk.planning.preview import Row
+from chaosk.planning.preview import PreviewRow
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
 
@@ -20,7 +20,7 @@ def refuse_name(path: Path) -> None:
 
 
 def write_runbook(
-    path: Path, cluster: tuple[Path | None, Inventory | None], told: Sequence[tuple[Scenario, tuple[Row, ...]]]
+    path: Path, cluster: tuple[Path | None, Inventory | None], told: Sequence[tuple[Scenario, tuple[PreviewRow, ...]]]
 ) -> None:
     """Write the runbook atomically; raises UsageError if that fails."""
     from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second, saved here otherwise

@@ -12,8 +12,8 @@ import click
 from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from chaosk.campaign.history.comparison import Comparison
-    from chaosk.campaign.history.stored_run import Stored
+    from chaosk.campaign.history.comparison import RunComparison
+    from chaosk.campaign.history.stored_run import StoredRun
 
 _FORMS = (".html", ".md", ".json")
 _WIDE = 200
@@ -44,7 +44,7 @@ def command(folders: tuple[Path, ...], output: Path | None) -> None:
         click.echo(f"page: {output}")
 
 
-def _runs(folders: Sequence[Path]) -> list[Stored]:
+def _runs(folders: Sequence[Path]) -> list[StoredRun]:
     """Return the judged runs in folders, in the order of the arguments; skipped ones are reported on stderr.
 
     Raises UsageError if a folder that was named directly is not a comparable run.
@@ -63,7 +63,7 @@ def _runs(folders: Sequence[Path]) -> list[Stored]:
     return runs
 
 
-def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison:
+def _write(told: RunComparison, runs: Sequence[StoredRun], output: Path) -> RunComparison:
     """Write the page, and return the comparison with the data that were read for it."""
     from chaosk.campaign.history import comparison_view  # noqa: PLC0415 - matplotlib takes a second to load
     from chaosk.campaign.history.comparison import with_lines  # noqa: PLC0415
@@ -86,7 +86,7 @@ def _write(told: Comparison, runs: Sequence[Stored], output: Path) -> Comparison
     return told
 
 
-def _print(told: Comparison) -> None:
+def _print(told: RunComparison) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
     from chaosk.campaign.history.comparison_view import on_terminal  # noqa: PLC0415

@@ -12,7 +12,7 @@ import click
 from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from chaosk.campaign.history.coverage import Coverage, Try
+    from chaosk.campaign.history.coverage import Coverage, TriedFaults
 
 _SCENARIOS = Path("scenarios")
 _WIDE = 240
@@ -44,7 +44,7 @@ def command(paths: tuple[Path, ...], *, runs: Path | None, as_markdown: bool, as
         _print(told)
 
 
-def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
+def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[TriedFaults]:
     """Return the combinations that scenarios try; by default those in ``scenarios/``, if it exists."""
     from chaosk.campaign.gate.choice import choose  # noqa: PLC0415
     from chaosk.campaign.history.coverage import of_scenario  # noqa: PLC0415 - as above
@@ -55,7 +55,7 @@ def _scenarios(paths: Sequence[Path], runs: Path | None) -> list[Try]:
     return [of_scenario(one.scenario) for one in choose(named, {}, (), (1, 1))] if named else []
 
 
-def _runs(folder: Path) -> list[Try]:
+def _runs(folder: Path) -> list[TriedFaults]:
     """Return the combinations that the runs have tried; skipped folders are reported on stderr."""
     from chaosk.campaign.history.coverage import of_run  # noqa: PLC0415 - as above
     from chaosk.campaign.history.folders import find, passed  # noqa: PLC0415

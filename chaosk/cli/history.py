@@ -14,7 +14,7 @@ from chaosk.core.errors import UsageError
 
 if TYPE_CHECKING:
     from chaosk.campaign.history.folders import Passed
-    from chaosk.campaign.history.history import Row
+    from chaosk.campaign.history.history import HistoryRow
 
 _WIDE = 200
 """Columns of a table in a file or a pipe."""
@@ -81,7 +81,7 @@ def _metrics(asked: tuple[str, ...]) -> tuple[str, ...]:
 
 def _rows(
     folders: Sequence[Path], metrics: Sequence[str], word: str | None, since: datetime | None
-) -> tuple[list[Row], list[Passed]]:
+) -> tuple[list[HistoryRow], list[Passed]]:
     """Return the selected rows and the skipped folders; raises UsageError if no row is selected."""
     from chaosk.campaign.history.folders import find  # noqa: PLC0415 - as above
     from chaosk.campaign.history.history import chosen, row  # noqa: PLC0415
@@ -95,7 +95,7 @@ def _rows(
     return rows, found.passed
 
 
-def _table(rows: Sequence[Row], metrics: Sequence[str]) -> None:
+def _table(rows: Sequence[HistoryRow], metrics: Sequence[str]) -> None:
     from rich.console import Console  # noqa: PLC0415 - as above
 
     from chaosk.campaign.history.history_view import on_terminal  # noqa: PLC0415

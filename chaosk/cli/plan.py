@@ -16,7 +16,7 @@ from chaosk.cli._sets import set_option, sets_of
 from chaosk.cli._variants import chosen, variant_option
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.core import plugins
 from chaosk.core.errors import ClusterError, UsageError
 from chaosk.core.units import spell_duration
@@ -76,11 +76,11 @@ def command(
         console.print("[dim]With --inventory and the hosts of a cluster, its commands are shown.[/dim]", soft_wrap=True)
 
 
-def _asked(scenario: Scenario, inventory: Inventory) -> tuple[preview.Row, ...]:
+def _asked(scenario: Scenario, inventory: Inventory) -> tuple[preview.PreviewRow, ...]:
     if inventory.network_namespace is not None:
         lab.enter(inventory.network_namespace)
     with Brokers(inventory, client_settings(inventory)) as brokers:
-        return preview.describe(scenario, inventory, ClusterLive(inventory, brokers, _no_probe))
+        return preview.describe(scenario, inventory, LiveCluster(inventory, brokers, _no_probe))
 
 
 def _no_probe(name: str) -> ProbeState:
@@ -105,7 +105,7 @@ def _fact(label: str, what: str) -> Text:
     return Text.assemble((f"{label:<10}", "dim"), what)
 
 
-def _entry(row: preview.Row) -> Iterator[Text]:
+def _entry(row: preview.PreviewRow) -> Iterator[Text]:
     yield Text.assemble((row.entry, "bold"), "  ", (row.starts, "dim"))
     yield Text(f"    {row.step}: {row.says}")
     if row.targets:

@@ -31,7 +31,7 @@ from chaosk.run.breakdown import sentence
 from chaosk.run.cluster_choice import settle_on
 from chaosk.run.display import Display, PlainDisplay, TerminalDisplay
 from chaosk.run.engine import Engine
-from chaosk.run.environment import Field
+from chaosk.run.environment import Environment
 from chaosk.run.log import logging_to
 from chaosk.run.signals import heard
 from chaosk.rundir.paths import RunDir, create, slug
@@ -170,7 +170,7 @@ def _experiment(
     rundir: RunDir | None = None
     decider = None if session is None else session.desk
     tell = () if decider is None else (decider.hear,)
-    with Field(plan, lost) as field, heard(stop, display.say, leave, *tell):
+    with Environment(plan, lost) as field, heard(stop, display.say, leave, *tell):
         with _timed(durations, "preflight"):
             field.preflight(display)
         rundir = create(output.resolve(), plan.scenario.name)

@@ -17,8 +17,8 @@ from chaosk.cluster import codes
 from chaosk.cluster.configs import BROKER
 from chaosk.cluster.endpoints import client_places
 from chaosk.cluster.views import metadata_request, view
-from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer, Place
-from chaosk.core.parallel import together
+from chaosk.cluster.wire import TIMEOUT, BrokerConnection, Endpoint, NoAnswer
+from chaosk.core.parallel import parallel_map
 from chaosk.spec.inventory import Inventory
 
 
@@ -49,10 +49,10 @@ def advertised(inventory: Inventory, settings: Mapping[str, Any], timeout: float
         for number in sorted(inventory.brokers)
         for name, place in client_places(inventory, number, settings).items()
     ]
-    return tuple(together(lambda one: _look(*one, timeout), places))
+    return tuple(parallel_map(lambda one: _look(*one, timeout), places))
 
 
-def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertised:
+def _look(place: Endpoint, broker: int, listener: str, timeout: float) -> Advertised:
     """Ask a broker for its advertised address, and connect to it."""
     try:
         says, other = _says(place, broker, timeout)
@@ -70,12 +70,12 @@ def _look(place: Place, broker: int, listener: str, timeout: float) -> Advertise
     return Advertised(broker, listener, says, why_not, todo, other)
 
 
-def _says(place: Place, broker: int, timeout: float) -> tuple[tuple[str, int], int | None]:
+def _says(place: Endpoint, broker: int, timeout: float) -> tuple[tuple[str, int], int | None]:
     """Return the broker's advertised address, and the id of the answering broker if it is a different one.
 
     Raises NoAnswer if the answering broker does not consider this broker alive.
     """
-    with Link(place, timeout) as link:
+    with BrokerConnection(place, timeout) as link:
         seen = view(broker, link.ask(metadata_request(()))[0])
         other = _calls_itself(link, broker)
     if broker not in seen.advertised:
@@ -86,7 +86,7 @@ def _says(place: Place, broker: int, timeout: float) -> tuple[tuple[str, int], i
     return says, other if other != broker else None
 
 
-def _calls_itself(link: Link, broker: int) -> int | None:
+def _calls_itself(link: BrokerConnection, broker: int) -> int | None:
     """Return the id of the answering broker from its own answer; None if it does not disclose it (for lack of rights).
 
     A broker describes its own settings and refuses those of any other, with its own id in the reason.

@@ -13,8 +13,8 @@ from kafka.protocol.api_message import ApiMessage
 
 from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
-from chaosk.cluster.views import PartitionView, View, current, metadata_request, partitions, view
-from chaosk.cluster.wire import TIMEOUT, Link, NoAnswer
+from chaosk.cluster.views import ClusterView, PartitionView, current, metadata_request, partitions, view
+from chaosk.cluster.wire import TIMEOUT, BrokerConnection, NoAnswer
 from chaosk.core.errors import ClusterError
 from chaosk.spec.contracts.live import UnknownTopic
 from chaosk.spec.inventory import Inventory
@@ -41,7 +41,7 @@ class Brokers:
         self._kraft = inventory.kraft
         self._timeout = timeout
         self._find = find
-        self._idle: dict[int, list[Link]] = {broker: [] for broker in self._places}
+        self._idle: dict[int, list[BrokerConnection]] = {broker: [] for broker in self._places}
         self._lock = threading.Lock()
         self._closed = False
         self._pool = ThreadPoolExecutor(4 * len(self._places), "broker")
@@ -52,7 +52,7 @@ class Brokers:
             raise ClusterError(f"broker {broker}: the inventory has no such broker")
         with self._lock:
             links = self._idle[broker]
-            link = links.pop() if links else Link(self._places[broker], self._timeout, self._find)
+            link = links.pop() if links else BrokerConnection(self._places[broker], self._timeout, self._find)
         answer = _ask(link, request, within)
         with self._lock:
             if self._closed:
@@ -75,7 +75,7 @@ class Brokers:
             raise ClusterError(f"no broker answers: {reasons}")
         return dict(sorted(answers.items()))
 
-    def views(self, topics: Sequence[str] | None = ()) -> tuple[View, ...]:
+    def views(self, topics: Sequence[str] | None = ()) -> tuple[ClusterView, ...]:
         """Return each answering broker's view of the cluster and of some topics (None: all); raises if none answers."""
         answers = self.ask_all(lambda: metadata_request(topics))
         return tuple(view(broker, answer, kraft=self._kraft) for broker, answer in answers.items())
@@ -123,7 +123,7 @@ class Brokers:
         self.close()
 
 
-def _ask(link: Link, request: ApiMessage, within: float | None) -> Any:  # noqa: ANN401 - kafka-python's answers
+def _ask(link: BrokerConnection, request: ApiMessage, within: float | None) -> Any:  # noqa: ANN401 - kafka-python's answers
     """Ask; if the broker had closed an idle connection, ask once more on a new one."""
     from_before = link.connected
     try:

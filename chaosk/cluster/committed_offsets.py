@@ -15,7 +15,7 @@ from chaosk.core.errors import ClusterError
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedOffset:
     """A group's committed offset of a partition; ``offset`` is None without a commit."""
 
     topic: str
@@ -25,7 +25,7 @@ class Committed:
     """The metadata text of the commit."""
 
 
-def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[int]]) -> tuple[Committed, ...]:
+def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[int]]) -> tuple[CommittedOffset, ...]:
     """Read a group's commits for partitions (numbers by topic); raises ClusterError if its coordinator is gone."""
 
     def request() -> OffsetFetchRequest:
@@ -36,7 +36,7 @@ def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[in
     answer = ask_coordinator(brokers, group, request, _fetch_errors)
     _refuse(f"group {group}: its committed offsets cannot be read", _fetch_errors(answer))
     return tuple(
-        Committed(
+        CommittedOffset(
             topic=topic.name,
             partition=one.partition_index,
             offset=one.committed_offset if one.committed_offset >= 0 else None,
@@ -47,7 +47,7 @@ def committed(brokers: Brokers, group: str, partitions: Mapping[str, Sequence[in
     )
 
 
-def commit(brokers: Brokers, group: str, offsets: Sequence[Committed]) -> None:
+def commit(brokers: Brokers, group: str, offsets: Sequence[CommittedOffset]) -> None:
     """Commit offsets for a group without members; raises ClusterError on failure."""
 
     def request() -> OffsetCommitRequest:

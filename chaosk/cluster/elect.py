@@ -19,7 +19,7 @@ _PATIENCE = 5_000
 """Milliseconds for which the controller may wait until it has seen the elected leaders."""
 
 
-class Election(Model):
+class ElectionResult(Model):
     """The result for one partition."""
 
     topic: str
@@ -28,7 +28,7 @@ class Election(Model):
     """True if leadership was decided again; False if the election was not needed."""
 
 
-def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
+def elect(brokers: Brokers, deed: Elect) -> tuple[ElectionResult, ...]:
     """Ask the controller to elect leaders of a topic's partitions, and wait for them; return the result by partition.
 
     An election that is not needed is not a failure. Raises StepError naming every partition whose election failed, and
@@ -55,7 +55,7 @@ def elect(brokers: Brokers, deed: Elect) -> tuple[Election, ...]:
         told = "; ".join(f"{deed.topic}-{one.partition_id}: {codes.reason(one)}" for one in failed[:5])
         raise StepError(f"the {deed.election} election failed: {told or codes.error_name(answer.error_code)}")
     return tuple(
-        Election(topic=deed.topic, partition=one.partition_id, elected=one.error_code == codes.NONE)
+        ElectionResult(topic=deed.topic, partition=one.partition_id, elected=one.error_code == codes.NONE)
         for one in sorted(results, key=lambda one: int(one.partition_id))
     )
 

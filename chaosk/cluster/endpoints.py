@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaosk.cluster.security import security
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import PreflightError
 from chaosk.spec.inventory import Inventory
 
 
-def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int, Place]:
+def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int, Endpoint]:
     """Map broker ids to their first client listener.
 
     Raises PreflightError for a broker without one, and if chaosk cannot connect with ``settings`` (librdkafka's,
@@ -26,19 +26,19 @@ def broker_places(inventory: Inventory, settings: Mapping[str, Any]) -> dict[int
     return places
 
 
-def client_places(inventory: Inventory, broker: int, settings: Mapping[str, Any]) -> dict[str, Place]:
+def client_places(inventory: Inventory, broker: int, settings: Mapping[str, Any]) -> dict[str, Endpoint]:
     """Map listener names to a broker's client listeners; raises PreflightError as :func:`broker_places` does."""
     opened = security(settings)
     return {
-        name: Place(f"broker {broker}, listener {name}", at.address, at.port, opened)
+        name: Endpoint(f"broker {broker}, listener {name}", at.address, at.port, opened)
         for name, at in inventory.brokers[broker].listeners.items()
         if at.clients
     }
 
 
-def zookeeper_places(inventory: Inventory) -> dict[int, Place]:
+def zookeeper_places(inventory: Inventory) -> dict[int, Endpoint]:
     """Map ZooKeeper ids to their client ports, on the addresses of their hosts."""
     return {
-        number: Place(f"ZooKeeper {number}", inventory.hosts[node.host].address, node.client_port)
+        number: Endpoint(f"ZooKeeper {number}", inventory.hosts[node.host].address, node.client_port)
         for number, node in sorted(inventory.zookeepers.items())
     }

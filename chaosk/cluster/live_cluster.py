@@ -16,16 +16,16 @@ from chaosk.cluster.reassignment import reassigning
 from chaosk.cluster.remake import shape_of
 from chaosk.cluster.rights import rights_of
 from chaosk.cluster.views import PartitionView, current, metadata_request, partitions
-from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
+from chaosk.cluster.wire import TIMEOUT, Endpoint, NoAnswer
 from chaosk.cluster.zookeeper import ask_mode
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.topic_shape import TopicShape
 
 
-class Names(Protocol):
+class NameTable(Protocol):
     """Name resolution of the probes for brokers."""
 
     def unknown(self) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class Names(Protocol):
         ...
 
 
-class ClusterLive:
+class LiveCluster:
     """``chaosk.spec.contracts.live.Live`` of a real cluster; usable from any thread."""
 
     def __init__(
@@ -46,7 +46,7 @@ class ClusterLive:
         brokers: Brokers,
         probe: Callable[[str], ProbeState],
         timeout: float = TIMEOUT,
-        names: Names | None = None,
+        names: NameTable | None = None,
         as_probes: Brokers | None = None,
     ) -> None:
         """``probe``: returns a probe's last state; ``timeout``: seconds for a ZooKeeper node.
@@ -127,7 +127,7 @@ class ClusterLive:
 
     def zookeeper_modes(self) -> dict[int, str | None]:
         """Map each ZooKeeper id to its mode, or None if the node does not serve."""
-        modes = together(lambda place: _mode(place, self._timeout), self._zookeepers.values())
+        modes = parallel_map(lambda place: _mode(place, self._timeout), self._zookeepers.values())
         return dict(zip(self._zookeepers, modes, strict=True))
 
     def controller_roles(self) -> dict[int, str | None]:
@@ -150,7 +150,7 @@ class ClusterLive:
         return self._probe(name)
 
 
-def _mode(place: Place, timeout: float) -> str | None:
+def _mode(place: Endpoint, timeout: float) -> str | None:
     try:
         return ask_mode(place, timeout)
     except NoAnswer:

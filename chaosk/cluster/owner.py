@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.committed_offsets import Committed, commit, committed
+from chaosk.cluster.committed_offsets import CommittedOffset, commit, committed
 
 GROUP = "chaosk"
 """The consumer group that commits the proof."""
@@ -26,7 +26,7 @@ def own_topics(brokers: Brokers, ids: Mapping[str, str]) -> frozenset[str]:
 
 def claim(brokers: Brokers, ids: Mapping[str, str]) -> None:
     """Record that chaosk made these topics; raises ClusterError on failure."""
-    commit(brokers, GROUP, [Committed(topic, 0, 0, _note(identity)) for topic, identity in sorted(ids.items())])
+    commit(brokers, GROUP, [CommittedOffset(topic, 0, 0, _note(identity)) for topic, identity in sorted(ids.items())])
 
 
 def _note(identity: str) -> str:

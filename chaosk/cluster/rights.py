@@ -18,7 +18,7 @@ from chaosk.cluster.coordinator import coordinator
 from chaosk.cluster.views import current
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ClusterError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.spec.entity import Entity
 
 THERE = "there"
@@ -76,7 +76,7 @@ def _agreed(
     entity: Entity, brokers: Brokers, request: Callable[[], ApiMessage], read: Callable[[Any], dict[str, str]]
 ) -> dict[str, str]:
     alive = sorted({broker for view in current(brokers.views()) for broker in view.alive})
-    told = dict(zip(alive, together(lambda one: read(brokers.ask(one, request(), PATIENCE)), alive), strict=True))
+    told = dict(zip(alive, parallel_map(lambda one: read(brokers.ask(one, request(), PATIENCE)), alive), strict=True))
     first = next(iter(told.values()))
     if others := [broker for broker, one in told.items() if one != first]:
         raise ClusterError(f"{entity}: {_listed(others)} and {_listed([next(iter(told))])} have different ones")

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.views import PartitionView, View, current, partitions
+from chaosk.cluster.views import ClusterView, PartitionView, current, partitions
 from chaosk.core.model import Model
 from chaosk.spec.contracts.live import Live
 
@@ -17,7 +17,7 @@ Partitions = Annotated[tuple[PartitionView, ...], Field(strict=False)]
 Ids = Annotated[tuple[int, ...], Field(strict=False)]
 
 
-class Log(Model):
+class LogRange(Model):
     """The extent of a partition's log."""
 
     topic: str
@@ -27,7 +27,7 @@ class Log(Model):
     """The high watermark."""
 
 
-class Said(Model):
+class PartitionReport(Model):
     """One broker's view of a partition."""
 
     broker: int
@@ -59,9 +59,9 @@ class Snapshot(Model):
     """In KRaft, the role in the quorum by node id; None if the controller took no part."""
     partitions: Partitions
     """Leader, leader epoch, replicas and ISR of the requested topics, by topic and number."""
-    said: Annotated[tuple[Said, ...], Field(strict=False)] = ()
+    said: Annotated[tuple[PartitionReport, ...], Field(strict=False)] = ()
     """Brokers with another view of a partition than ``partitions``: another leader, or another leader epoch."""
-    logs: Annotated[tuple[Log, ...], Field(strict=False)] = ()
+    logs: Annotated[tuple[LogRange, ...], Field(strict=False)] = ()
     """Logs whose leaders answered, if requested."""
     coordinators: dict[str, int | None] = Field(default_factory=dict)
     """The coordinator by consumer group, if requested; None if there was none."""
@@ -91,13 +91,13 @@ def take(brokers: Brokers, live: Live, topics: Iterable[str]) -> Snapshot:
     )
 
 
-def _otherwise(views: Sequence[View]) -> Iterator[Said]:
+def _otherwise(views: Sequence[ClusterView]) -> Iterator[PartitionReport]:
     """Yield views of a partition's leader that differ from the accepted one, by topic, partition and broker."""
     believed = {(one.topic, one.partition): (one.leader, one.leader_epoch) for one in partitions(views)}
     said = [(one.topic, one.partition, view.asked, one) for view in views for one in view.partitions]
     for topic, partition, broker, one in sorted(said, key=lambda each: each[:3]):
         if believed.get((topic, partition), (one.leader, one.leader_epoch)) != (one.leader, one.leader_epoch):
-            yield Said(
+            yield PartitionReport(
                 broker=broker, topic=topic, partition=partition, leader=one.leader, leader_epoch=one.leader_epoch,
                 isr=one.isr,
             )  # fmt: skip

@@ -13,7 +13,7 @@ from chaosk.cluster import codes
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.routed_requests import ask_controller
 from chaosk.cluster.shape import placement
-from chaosk.cluster.views import View, current
+from chaosk.cluster.views import ClusterView, current
 from chaosk.core.errors import ClusterError, PreflightError
 from chaosk.spec.entity import spelled
 from chaosk.spec.scenario import Topic
@@ -73,7 +73,7 @@ def _create(brokers: Brokers, topics: Mapping[str, CreateTopicsRequest.Creatable
 
 def wait_until_known(brokers: Brokers, topics: Mapping[str, Topic]) -> dict[str, str]:
     """Wait until every live broker knows every partition with a leader and a full ISR; return the ids by topic."""
-    seen: list[View] = []
+    seen: list[ClusterView] = []
 
     def known() -> bool:
         views = brokers.views(sorted(topics))
@@ -108,7 +108,7 @@ def _creatable(name: str, topic: Topic, replicas: Mapping[int, Sequence[int]]) -
     )
 
 
-def _complete(one: View, topics: Mapping[str, Topic]) -> bool:
+def _complete(one: ClusterView, topics: Mapping[str, Topic]) -> bool:
     in_sync = [p for p in one.partitions if p.leader >= 0 and set(p.isr) == set(p.replicas)]
     return len(in_sync) == sum(topic.partitions for topic in topics.values())
 

@@ -12,7 +12,7 @@ from chaosk.cluster.owner import claim, own_topics
 from chaosk.cluster.serving import wait_until_served
 from chaosk.cluster.shape import differences
 from chaosk.cluster.topic_admin import create_topics, delete_topics, wait_until_known
-from chaosk.cluster.views import PartitionView, View, current, partitions
+from chaosk.cluster.views import ClusterView, PartitionView, current, partitions
 from chaosk.core.errors import PreflightError
 from chaosk.spec.scenario import Topic
 
@@ -21,7 +21,7 @@ from chaosk.spec.scenario import Topic
 class _Found:
     """The state before any change."""
 
-    views: tuple[View, ...]
+    views: tuple[ClusterView, ...]
     """Views of the brokers that belong to the cluster."""
     ids: Mapping[str, str]
     """Topic ids by name, for the scenario's topics that exist."""

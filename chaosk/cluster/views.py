@@ -31,7 +31,7 @@ class PartitionView(PartitionState):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ClusterView:
     """One broker's view of the cluster."""
 
     asked: int
@@ -63,13 +63,13 @@ def metadata_request(topics: Sequence[str] | None) -> MetadataRequest:
     return MetadataRequest(topics=names, allow_auto_topic_creation=False, version=12)
 
 
-def view(asked: int, answer: Any, *, kraft: bool = False) -> View:  # noqa: ANN401 - kafka-python makes answers at run time
+def view(asked: int, answer: Any, *, kraft: bool = False) -> ClusterView:  # noqa: ANN401 - kafka-python makes answers at run time
     """Parse a broker's answer to :func:`metadata_request`; raises ClusterError if it refuses."""
     topics = [topic for topic in answer.topics if topic.error_code != _UNKNOWN_TOPIC]
     for topic in topics:
         if topic.error_code not in _FINE:
             raise ClusterError(f"broker {asked} does not describe topic {topic.name}: Kafka error {topic.error_code}")
-    return View(
+    return ClusterView(
         asked=asked,
         controller=answer.controller_id if answer.controller_id >= 0 and not kraft else None,
         alive=tuple(sorted(broker.node_id for broker in answer.brokers)),
@@ -81,7 +81,7 @@ def view(asked: int, answer: Any, *, kraft: bool = False) -> View:  # noqa: ANN4
     )
 
 
-def current(views: Sequence[View]) -> tuple[View, ...]:
+def current(views: Sequence[ClusterView]) -> tuple[ClusterView, ...]:
     """Return the views of the brokers that belong to the cluster, the controller's own first; may be empty.
 
     These are the ones that name the majority's controller, in KRaft the majority's live brokers. In a tie the side with
@@ -95,7 +95,7 @@ def current(views: Sequence[View]) -> tuple[View, ...]:
     return tuple(sorted((v for v in views if v.side == elected), key=lambda v: (v.asked != elected, v.asked)))
 
 
-def partitions(views: Sequence[View]) -> tuple[PartitionView, ...]:
+def partitions(views: Sequence[ClusterView]) -> tuple[PartitionView, ...]:
     """Return every partition that the cluster knows, by topic and number.
 
     The newest leader epoch wins, from any broker; at the same epoch the majority's view, and in a tie the controller's
@@ -132,5 +132,5 @@ def _key(partition: PartitionState) -> _Key:
     return (partition.topic, partition.partition)
 
 
-def _epochs(one: View) -> int:
+def _epochs(one: ClusterView) -> int:
     return sum(partition.leader_epoch for partition in one.partitions)

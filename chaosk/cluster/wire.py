@@ -45,7 +45,7 @@ class NoAnswer(ClusterError):  # noqa: N818 - names the event
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endpoint:
     """The address of a server."""
 
     who: str
@@ -59,10 +59,10 @@ class Place:
         return f"{self.who} ({self.address}:{self.port})"
 
 
-class Link:
+class BrokerConnection:
     """A connection to one broker, opened on demand; for one thread at a time."""
 
-    def __init__(self, place: Place, timeout: float = TIMEOUT, find: Callable[[str], str] = str) -> None:
+    def __init__(self, place: Endpoint, timeout: float = TIMEOUT, find: Callable[[str], str] = str) -> None:
         """``timeout``: seconds for each :meth:`ask` by default.
 
         ``find``: resolves the place's address, for every connection; TLS verifies the original name.

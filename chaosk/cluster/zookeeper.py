@@ -6,13 +6,13 @@ import re
 import socket
 import time
 
-from chaosk.cluster.wire import TIMEOUT, NoAnswer, Place
+from chaosk.cluster.wire import TIMEOUT, Endpoint, NoAnswer
 
 _LARGEST = 1 << 16
 _REFUSED = "is not executed because it is not in the whitelist"
 
 
-def ask_mode(node: Place, timeout: float = TIMEOUT) -> str:
+def ask_mode(node: Endpoint, timeout: float = TIMEOUT) -> str:
     """Return ``leader``, ``follower``, ``observer`` or ``standalone``; raises NoAnswer if the node does not serve."""
     deadline = time.monotonic() + timeout
     try:
@@ -25,7 +25,7 @@ def ask_mode(node: Place, timeout: float = TIMEOUT) -> str:
         raise NoAnswer(f"{node}: {(error.strerror or str(error)).lower()}") from error
 
 
-def parse_mode(node: Place, answer: str) -> str:
+def parse_mode(node: Endpoint, answer: str) -> str:
     """Parse the mode in an answer to ``srvr``; raises NoAnswer if there is none."""
     found = re.search(r"^Mode: ([a-z]+)\s*$", answer, re.MULTILINE)
     if found:

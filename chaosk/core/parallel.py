@@ -10,7 +10,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def together(ask: Callable[[T], U], items: Iterable[T]) -> list[U]:
+def parallel_map(ask: Callable[[T], U], items: Iterable[T]) -> list[U]:
     """Apply ``ask`` to every item in parallel threads, and return the results in the items' order.
 
     Returns when all calls have finished. If some raised, the exception of the first such item is raised then.

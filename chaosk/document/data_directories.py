@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from pathlib import PurePosixPath
 
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, descend
 from chaosk.document.parse import Found
 
 PROCESSES = ("brokers", "zookeepers", "controllers")
@@ -45,7 +45,7 @@ def folders(root: Node) -> Iterator[Found]:
                 yield place, path, f"{what}; {_REMEDY}"
 
 
-_Data = tuple[str, str, PurePosixPath, Path, Place]
+_Data = tuple[str, str, PurePosixPath, Path, SourcePosition]
 """Host, process, directory, and its path and place in the file."""
 
 

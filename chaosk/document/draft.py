@@ -11,7 +11,7 @@ from chaosk.document.blocks import REPEAT
 from chaosk.document.nodes import Mapping as MappingNode
 from chaosk.document.nodes import Node, Path, Plain, Scalar, Sequence, descend, plain, scalars
 from chaosk.document.parse import Found
-from chaosk.document.rounds import Turn, expected, turns
+from chaosk.document.rounds import RoundEntry, expected, turns
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.probe import Probe
 from chaosk.spec.contracts.stop_condition import StopCondition
@@ -30,7 +30,7 @@ class Draft:
     root: Node
     topics: Mapping[str, Topic | None]
     probes: Mapping[str, Probe | None]
-    turns: tuple[Turn, ...]
+    turns: tuple[RoundEntry, ...]
     """The timeline as it is executed."""
     unsure: bool
     """True if a number of rounds is invalid."""
@@ -146,5 +146,5 @@ def _rule(value: Plain) -> tuple[StopCondition, ...]:
     return TypeAdapter(Rules).validate_python([value])
 
 
-def _entry(turn: Turn) -> Entry | None:
+def _entry(turn: RoundEntry) -> Entry | None:
     return from_plain(Entry, turn.entry) if isinstance(turn.entry, dict) else None

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from chaosk.core.messages import WANTS, wanted, words
 from chaosk.core.suggest import instead, nearest
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, child, descend, plain
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, SourcePosition, child, descend, plain
 from chaosk.document.parse import MOST_FOUND, Found
 
 Error = dict[str, Any]
@@ -129,7 +129,7 @@ def _about_key(path: Path, error: Error, schema: dict[str, Any]) -> str:
     return words(error["type"], error.get("ctx", {}), key)
 
 
-def _key_place(root: Node, path: Path) -> Place:
+def _key_place(root: Node, path: Path) -> SourcePosition:
     parent = descend(root, path[:-1])
     return parent.keys[str(path[-1])] if isinstance(parent, Mapping) and str(path[-1]) in parent.keys else root.place
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chaosk.document.nodes import Mapping, Node, Place, Sequence
+from chaosk.document.nodes import Mapping, Node, Sequence, SourcePosition
 from chaosk.document.parse import Found
 
 _PROPERTIES = re.compile(
@@ -22,7 +22,7 @@ def stranger(data: bytes, root: Node | None) -> Found | None:
     """Return a complaint about a file of another tool; None for chaosk's own files and for unknown ones."""
     what = _of_text(data) if not isinstance(root, Mapping) else None
     what = what or (_of_keys(root) if root is not None else None)
-    return None if what is None else (Place(1, 1), (), what)
+    return None if what is None else (SourcePosition(1, 1), (), what)
 
 
 def _of_text(data: bytes) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 from chaosk.core.suggest import instead
 from chaosk.document.data_directories import PROCESSES, folders
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain, scalars
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, descend, plain, scalars
 from chaosk.document.parse import Found
 from chaosk.spec.inventory import Host, Inventory, SecretRef
 from chaosk.spec.quorum import mistakes
@@ -68,7 +68,7 @@ def _matching(root: Node, blocks: tuple[str, ...], key: str) -> Iterator[tuple[P
                 yield (block, name, key), node
 
 
-Entry = tuple[str, Path, Place]
+Entry = tuple[str, Path, SourcePosition]
 """A value that must be unique, its path, and its place in the file."""
 
 

@@ -76,9 +76,9 @@ def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING)
     if isinstance(root, nodes.Mapping) and EXPLORE in root.keys:
         what = f"is a space of sequences, no scenario of its own; see what it draws with: chaosk explore {path} --draw"
         raise wrong(path, [(root.keys[EXPLORE], (EXPLORE,), what)])
-    found = together(together(found, empty(root)), misshapen(varying(root), Variants), defaults(root))
+    found = merge_problems(merge_problems(found, empty(root)), misshapen(varying(root), Variants), defaults(root))
     every, more = variants(root)
-    found = together(found, more)
+    found = merge_problems(found, more)
     found = found or list(clashes(root, every, sets))
     checked = [(one, *_checked(root, found, sets, one)) for one in every or (Variant(),)]
     if found := [*found, *once((one, more) for one, _, more in checked)]:
@@ -90,7 +90,7 @@ def _checked(root: Node, found: list[Found], sets: Mapping[str, str], one: Varia
     """Return the document as it is for a variant, and its mistakes that are not in ``found`` yet."""
     before = one.alone(root)
     root, more = substitute(before, sets)
-    known = together(found, more)
+    known = merge_problems(found, more)
     return root, [*known, *examined(root, known, tainted(before, known))][len(found) :]
 
 
@@ -105,15 +105,15 @@ def examined(root: Node, known: list[Found], without: Iterable[Path]) -> list[Fo
     Mistakes at or below the paths ``without`` are left out.
     """
     spared = list(without)
-    found = together(known, misfits(root), without=spared)
+    found = merge_problems(known, misfits(root), without=spared)
     shape = misshapen(root, scenario_shape())
-    found = together(found, shape, choices(root), plain_secrets(root), without=spared)
+    found = merge_problems(found, shape, choices(root), plain_secrets(root), without=spared)
     bad = [*spared, *(where for _, where, _ in found)]
     try:
         parts = draft(root, bad)
     except ValidationError:  # more mistakes than are reported at once, so some invalid parts were not left out
         return found[len(known) :]
-    return together(found, references(parts), without=spared)[len(known) :]
+    return merge_problems(found, references(parts), without=spared)[len(known) :]
 
 
 def load_inventory(path: FilePath) -> Inventory | LabLayout:
@@ -127,10 +127,10 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
         raise wrong(path, [other])
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
-        found = together(found, empty(root))
+        found = merge_problems(found, empty(root))
         shape = lab_shape() if lab else inventory_shape()
-        found = together(found, misshapen(root, shape), choices(root), plain_secrets(root))
-        found = together(found, inventory_references(root), client_settings(root))
+        found = merge_problems(found, misshapen(root, shape), choices(root), plain_secrets(root))
+        found = merge_problems(found, inventory_references(root), client_settings(root))
     if found or root is None:
         raise wrong(path, found)
     written: Any = plain(root)
@@ -178,7 +178,7 @@ def _schema(shape: type[Model]) -> dict[str, Any]:
     return shape.model_json_schema()
 
 
-def together(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
+def merge_problems(found: list[Found], *more: Iterable[Found], without: Iterable[Path] = ()) -> list[Found]:
     """Append ``more`` to ``found``, without consequences of earlier mistakes: those at the same path or below.
 
     Mistakes in ``more`` at or below the paths ``without`` are left out, too.

@@ -15,7 +15,7 @@ _LONGEST_KEY = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """Line and column, both from 1; the column counts characters."""
 
     line: int
@@ -26,7 +26,7 @@ class Place:
 class Scalar:
     """A single value."""
 
-    place: Place
+    place: SourcePosition
     value: Value
     text: str
     """The source text, without quotes."""
@@ -38,7 +38,7 @@ class Scalar:
 class Sequence:
     """A list."""
 
-    place: Place
+    place: SourcePosition
     items: tuple[Node, ...]
 
 
@@ -46,9 +46,9 @@ class Sequence:
 class Mapping:
     """Keys and values, in order; ``keys`` holds the place of each key."""
 
-    place: Place
+    place: SourcePosition
     values: dict[str, Node]
-    keys: dict[str, Place] = field(default_factory=dict)
+    keys: dict[str, SourcePosition] = field(default_factory=dict)
 
 
 Node = Scalar | Sequence | Mapping

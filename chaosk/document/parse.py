@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import yaml
 
 from chaosk.document import scalars
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, Value
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, Value
 from chaosk.document.source import Unreadable, decode, hidden, name
 from chaosk.document.syntax import explained
 
@@ -28,7 +28,7 @@ MOST_FOUND = 200
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml if PyYAML was built with it: 1 MiB takes 0.2 s instead of 10."""
 
-Found = tuple[Place, Path, str]
+Found = tuple[SourcePosition, Path, str]
 """Place, path of the node, and the mistake with its remedy."""
 
 
@@ -61,7 +61,7 @@ class _Composer:
             elif isinstance(event, yaml.NodeEvent):
                 root = self._node(event, events, ())
         if root is None or (isinstance(root, Scalar) and root.value is None):
-            raise Unreadable(Place(1, 1), "the file is empty; write a document with `name:` and what it needs")
+            raise Unreadable(SourcePosition(1, 1), "the file is empty; write a document with `name:` and what it needs")
         return root
 
     def _one_document(self, event: yaml.DocumentStartEvent, root: Node | None) -> None:
@@ -151,6 +151,6 @@ class _Composer:
             raise Unreadable(_place(event), f"more than {MOST_FOUND} mistakes up to here; fix these first")
 
 
-def _place(event: yaml.Event) -> Place:
+def _place(event: yaml.Event) -> SourcePosition:
     mark = event.start_mark
-    return Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
+    return SourcePosition(mark.line + 1, mark.column + 1) if mark is not None else SourcePosition(1, 1)

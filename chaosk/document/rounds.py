@@ -17,7 +17,7 @@ from chaosk.spec.scenario import default_name
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RoundEntry:
     """One executed entry, and its place in the file."""
 
     path: Path
@@ -30,17 +30,17 @@ class Turn:
     entry: Plain
     """The entry as it would be written outside of any block."""
 
-    def shares_round(self, other: Turn) -> bool:
+    def shares_round(self, other: RoundEntry) -> bool:
         """Return True if both are in the same round of the same block."""
         return (self.path[:2], self.round) == (other.path[:2], other.round)
 
 
-def turns(root: Node) -> tuple[Turn, ...]:
+def turns(root: Node) -> tuple[RoundEntry, ...]:
     """Return all entries in order; only one round of each block if there would be too many entries."""
     every = written(root)
     single = carried_out(every) > MOST_ENTRIES
     last: dict[str, str] = {}
-    found: list[Turn] = []
+    found: list[RoundEntry] = []
     for place, item in enumerate(every):
         rounds = item.rounds if item.rounds is None or not single else 1
         own = tuple(_of(place, item, rounds, last))
@@ -60,7 +60,7 @@ def unrolled(root: Node) -> Plain:
     return {**data, "timeline": [turn.entry for turn in every], **bounds}
 
 
-def expected(expect: Mapping[str, Plain], every: tuple[Turn, ...]) -> Mapping[str, Plain]:
+def expected(expect: Mapping[str, Plain], every: tuple[RoundEntry, ...]) -> Mapping[str, Plain]:
     """Return ``expect`` with each bound on an entry of a block applied to that entry in every round."""
     rounds: dict[str, list[str]] = {}
     for turn in every:
@@ -69,7 +69,7 @@ def expected(expect: Mapping[str, Plain], every: tuple[Turn, ...]) -> Mapping[st
     return {name: _bounds(name, value, rounds) for name, value in expect.items()}
 
 
-def _of(place: int, item: Written, rounds: int | None, last: Mapping[str, str]) -> Iterator[Turn]:
+def _of(place: int, item: Written, rounds: int | None, last: Mapping[str, str]) -> Iterator[RoundEntry]:
     names = [
         _name(place, plain(node), "" if rounds is None else f".{inner + 1}")
         for inner, (_, node) in enumerate(item.entries)
@@ -79,7 +79,7 @@ def _of(place: int, item: Written, rounds: int | None, last: Mapping[str, str]) 
         own = {name: name if rounds is None else f"{name}-{number}" for name in names}
         for name, path, entry in entries:
             turn = None if rounds is None else number
-            yield Turn(path, name, own[name], turn, _pointed(own[name], entry, last if turn is None else own))
+            yield RoundEntry(path, name, own[name], turn, _pointed(own[name], entry, last if turn is None else own))
 
 
 def _name(place: int, value: Plain, inner: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.cluster.targets.controller import Controller
+from chaosk.cluster.targets.controller import ControllerTarget
 from chaosk.cluster.targets.host import OneHost
 from chaosk.cluster.targets.zookeeper import OneZooKeeper
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
@@ -137,5 +137,7 @@ def _rendered(text: str) -> str | None:
 
 
 def _fixed(target: Target) -> bool:
-    named = isinstance(target, OneHost) or (isinstance(target, OneZooKeeper | Controller) and target.node.isdigit())
+    named = isinstance(target, OneHost) or (
+        isinstance(target, OneZooKeeper | ControllerTarget) and target.node.isdigit()
+    )
     return named or type(target).static

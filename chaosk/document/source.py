@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from chaosk.document.nodes import Place
+from chaosk.document.nodes import SourcePosition
 
 LARGEST = 1024 * 1024
 """Bytes of a file, more than any file written by hand has."""
@@ -16,7 +16,7 @@ _INVISIBLE = {0x200B, 0x2060, 0xFEFF, 0x061C, 0x200E, 0x200F, *range(0x202A, 0x2
 class Unreadable(Exception):  # noqa: N818 - describes the text
     """The text cannot be read beyond this place."""
 
-    def __init__(self, place: Place, what: str) -> None:
+    def __init__(self, place: SourcePosition, what: str) -> None:
         """``what`` is the mistake and its remedy."""
         super().__init__(what)
         self.place = place
@@ -26,9 +26,11 @@ class Unreadable(Exception):  # noqa: N818 - describes the text
 def decode(data: bytes) -> str:
     """Return the text of a file; raises Unreadable if it is too large, not UTF-8, or has invisible characters."""
     if len(data) > LARGEST:
-        raise Unreadable(Place(1, 1), f"the file has {len(data)} bytes; split it, {LARGEST} (1 MiB) is the most")
+        raise Unreadable(
+            SourcePosition(1, 1), f"the file has {len(data)} bytes; split it, {LARGEST} (1 MiB) is the most"
+        )
     if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable(Place(1, 1), "the file starts with a byte order mark; save it as UTF-8 without one")
+        raise Unreadable(SourcePosition(1, 1), "the file starts with a byte order mark; save it as UTF-8 without one")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -57,6 +59,6 @@ def name(sign: str) -> str:
     return f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".strip()
 
 
-def _place(before: str) -> Place:
+def _place(before: str) -> SourcePosition:
     lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return Place(len(lines), len(lines[-1]) + 1)
+    return SourcePosition(len(lines), len(lines[-1]) + 1)

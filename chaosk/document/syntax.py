@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from chaosk.document.nodes import Place
+from chaosk.document.nodes import SourcePosition
 
 _SAID = {
     "mapping values are not allowed": "a colon where no key can be; quote the value, or check the indentation",
@@ -23,10 +23,10 @@ _SAID = {
 """Our messages by a part of libyaml's."""
 
 
-def explained(error: yaml.YAMLError) -> tuple[Place, str]:
+def explained(error: yaml.YAMLError) -> tuple[SourcePosition, str]:
     """Return the place where reading stopped, and the reason."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
+    place = SourcePosition(mark.line + 1, mark.column + 1) if mark else SourcePosition(1, 1)
     said = str(getattr(error, "problem", None) or "it cannot be read")
     ours = next((ours for part, ours in _SAID.items() if part in said), None)
     return place, ours or f"this is not YAML: {said}; check quotes, colons and indentation"

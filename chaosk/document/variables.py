@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from collections.abc import Mapping as MappingOf
 
 from chaosk.core.suggest import instead
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, scalars
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, scalars
 from chaosk.document.parse import Found
 from chaosk.document.scalars import resolve
 
@@ -86,7 +86,7 @@ def undeclared(name: str, known: Mapping) -> str | None:
     return f"there is no variable {name!r}; {advice}"
 
 
-def _unknown(known: Mapping, sets: MappingOf[str, str], place: Place) -> Iterator[Found]:
+def _unknown(known: Mapping, sets: MappingOf[str, str], place: SourcePosition) -> Iterator[Found]:
     for name, text in sets.items():
         if len(text) > LONGEST:
             yield place, (BLOCK,), f"--set {name} is longer than {LONGEST} characters; set a shorter value"

@@ -10,7 +10,7 @@ from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, scalars
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, descend, scalars
 from chaosk.document.parse import MOST_VALUES, Found
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import declared, undeclared, unfit
@@ -124,7 +124,7 @@ def _plural(names: list[str]) -> str:
     return "variant" if len(names) == 1 else "variants"
 
 
-def _where(root: Node, one: Variant) -> tuple[Place, Path]:
+def _where(root: Node, one: Variant) -> tuple[SourcePosition, Path]:
     """Return the place of a variant: at its name, or in the matrix."""
     for path in ((VARIANTS, one.name), (VARIANTS,), (MATRIX,)):
         parent = descend(root, path[:-1])
@@ -168,7 +168,7 @@ def _unfit(key: str, block: Mapping, known: Mapping) -> Iterator[Found]:
             seen.add(value.text)
 
 
-def _settings(key: str, block: Mapping) -> Iterator[tuple[Path, Place, list[tuple[Path, Scalar]]]]:
+def _settings(key: str, block: Mapping) -> Iterator[tuple[Path, SourcePosition, list[tuple[Path, Scalar]]]]:
     """Yield each path and place at which a variable is set, with its values and their paths."""
     for name, each in block.values.items():
         if key == MATRIX and isinstance(each, Sequence):

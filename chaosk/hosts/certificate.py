@@ -16,7 +16,7 @@ _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # o
 _SERIAL_BITS = 128
 
 
-class Stranger(Model):
+class UntrustedCertificate(Model):
     """A self-signed certificate and its key."""
 
     pem: str
@@ -30,7 +30,7 @@ def fingerprint(certificate: bytes) -> str:
     return hashlib.sha256(certificate).hexdigest()
 
 
-def stranger(of: str, mark: str) -> Stranger:
+def untrusted_certificate(of: str, mark: str) -> UntrustedCertificate:
     """Make a self-signed copy of the certificate ``of``, which is DER in base64.
 
     Subject, alternative names and dates are copied, so that a broker accepts it as a new version of its own
@@ -55,4 +55,4 @@ def stranger(of: str, mark: str) -> Stranger:
     signed = made.sign(key, hashes.SHA256(), ecdsa_deterministic=True)
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     pem = private.decode("ascii") + signed.public_bytes(Encoding.PEM).decode("ascii")
-    return Stranger(pem=pem, sha256=fingerprint(signed.public_bytes(Encoding.DER)))
+    return UntrustedCertificate(pem=pem, sha256=fingerprint(signed.public_bytes(Encoding.DER)))

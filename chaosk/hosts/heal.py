@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 from chaosk.core.errors import ChaoskError, HostError, StepError
 from chaosk.core.model import Model
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts import lease, lock
-from chaosk.hosts.lease import Held
+from chaosk.hosts.lease import ReportedLease
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.transport._contract import Transport
 from chaosk.spec.command import Command
@@ -32,7 +32,9 @@ class Healed(Model):
     """The healed faults, or the reason for failure, as text."""
 
 
-def find(transport: Transport, hosts: Iterable[str], run: str | None = None) -> dict[str, tuple[Held, ...] | str]:
+def find(
+    transport: Transport, hosts: Iterable[str], run: str | None = None
+) -> dict[str, tuple[ReportedLease, ...] | str]:
     """Map each host to its leases, of one run or of all; an unreachable host to the reason."""
     return _everywhere(hosts, lambda host: _leases(transport, host, run))
 
@@ -44,7 +46,7 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
     removed. Nothing else is touched, and a second call finds nothing to heal. ``hosts`` are those of
     :func:`chaosk.hosts.localhost.places`.
     """
-    found: dict[str, Healed | tuple[Held, ...] | str] = _here_first(
+    found: dict[str, Healed | tuple[ReportedLease, ...] | str] = _here_first(
         hosts,
         lambda host: _heal(transport, host, run) if host == HERE else _leases(transport, host, run),
         lambda said: not isinstance(said, Healed) or said.state != "whole",
@@ -53,7 +55,7 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
     wrong, deaf = defaultdict[str, list[str]](list), dict[str, str]()
     for begun in sorted({_begun(one) for one in every}, reverse=True):
         now = [one for one in every if _begun(one) == begun and one.host not in deaf]
-        for one, why in zip(now, together(lambda one: _tried(transport, one), now), strict=True):
+        for one, why in zip(now, parallel_map(lambda one: _tried(transport, one), now), strict=True):
             if isinstance(why, HostError):
                 deaf[one.host] = str(why).removeprefix(f"{one.host}: ")
             elif why is not None:
@@ -62,7 +64,7 @@ def heal(transport: Transport, hosts: Iterable[str], run: str | None = None) -> 
     return tuple(_outcome(host, said, wrong[host]) for host, said in outcomes)
 
 
-def _tried(transport: Transport, one: Held) -> str | HostError | None:
+def _tried(transport: Transport, one: ReportedLease) -> str | HostError | None:
     """Heal one fault and remove its lease; return the failure, None, or the HostError of an unreachable host."""
     try:
         return _heal_one(transport, one)
@@ -70,7 +72,7 @@ def _tried(transport: Transport, one: Held) -> str | HostError | None:
         return error
 
 
-def _outcome(host: str, said: Healed | tuple[Held, ...] | str, wrong: Sequence[str]) -> Healed:
+def _outcome(host: str, said: Healed | tuple[ReportedLease, ...] | str, wrong: Sequence[str]) -> Healed:
     if isinstance(said, Healed):
         return said
     if isinstance(said, str):
@@ -78,7 +80,7 @@ def _outcome(host: str, said: Healed | tuple[Held, ...] | str, wrong: Sequence[s
     return _healed(host, said, wrong)
 
 
-def _healed(host: str, leases: Sequence[Held], wrong: Sequence[str]) -> Healed:
+def _healed(host: str, leases: Sequence[ReportedLease], wrong: Sequence[str]) -> Healed:
     if wrong:
         return Healed(host=host, state="failed", what="; ".join(wrong))
     if not leases:
@@ -86,7 +88,7 @@ def _healed(host: str, leases: Sequence[Held], wrong: Sequence[str]) -> Healed:
     return Healed(host=host, state="healed", what="; ".join(_told(one) for one in leases))
 
 
-def _begun(one: Held) -> int:
+def _begun(one: ReportedLease) -> int:
     """Return when the lease was armed, in nanoseconds of the run's monotonic clock; 0 if not recorded."""
     begun = one.about.get("armed", "")
     return int(begun) if begun.isascii() and begun.isdecimal() else 0
@@ -134,7 +136,7 @@ def _heal(transport: Transport, host: str, run: str | None) -> Healed:
     return _healed(host, leases, [why for one in leases if (why := _heal_one(transport, one)) is not None])
 
 
-def _heal_one(transport: Transport, one: Held) -> str | None:
+def _heal_one(transport: Transport, one: ReportedLease) -> str | None:
     """Heal one fault and remove its lease; return the failure, or None."""
     try:
         _said(transport, lease.heal(one.host, one.id))
@@ -144,7 +146,7 @@ def _heal_one(transport: Transport, one: Held) -> str | None:
     return None
 
 
-def _leases(transport: Transport, host: str, run: str | None) -> tuple[Held, ...]:
+def _leases(transport: Transport, host: str, run: str | None) -> tuple[ReportedLease, ...]:
     every = lease.held(host, _said(transport, lease.listing(host)))
     mine = (one for one in every if run is None or one.about.get("run") == run)
     return tuple(sorted(mine, key=_begun, reverse=True))
@@ -170,7 +172,7 @@ def _everywhere(hosts: Iterable[str], ask: Callable[[str], T]) -> dict[str, T | 
         except ChaoskError as error:
             return str(error)
 
-    return dict(zip(names, together(one, names), strict=True))
+    return dict(zip(names, parallel_map(one, names), strict=True))
 
 
 def _here_first(hosts: Iterable[str], ask: Callable[[str], T], switched: Callable[[T], bool]) -> dict[str, T | str]:
@@ -196,7 +198,7 @@ def _here_first(hosts: Iterable[str], ask: Callable[[str], T], switched: Callabl
     return found | _everywhere(rest - {HERE}, patiently)
 
 
-def _told(one: Held) -> str:
+def _told(one: ReportedLease) -> str:
     how = {
         "armed": "undone now",
         "dead": "undone now; the host's own timer was gone",
@@ -206,7 +208,7 @@ def _told(one: Held) -> str:
     return f"{_name(one)}: {how}"
 
 
-def _name(one: Held) -> str:
+def _name(one: ReportedLease) -> str:
     about = one.about
     if not {"entry", "step", "targets", "run"} <= about.keys():
         return one.id

@@ -23,7 +23,7 @@ from chaosk.core.printable import printable
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command, Result
-from chaosk.spec.contracts.step import Deed, Fact, Fault, Run
+from chaosk.spec.contracts.step import Deed, Fact, PreparedFault, Run
 
 State = Literal["armed", "dead", "booted", "healed"]
 """``dead``: the timer is gone; ``booted``: the host was rebooted since; ``healed``: the host has undone the fault."""
@@ -55,7 +55,7 @@ class Lease(Model):
     """The facts that ``look`` checks; NUMBER is an index into them."""
 
 
-class Held(Model):
+class ReportedLease(Model):
     """A lease as listed by a host."""
 
     host: str
@@ -68,7 +68,7 @@ class Held(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class HostObservation:
     """The result of a host's check of a fault. Times are nanoseconds of this machine's monotonic clock."""
 
     number: int
@@ -84,7 +84,7 @@ class Seen:
     text: str
 
 
-def leases(fault: Fault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]:
+def leases(fault: PreparedFault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]:
     """Return a lease for each host that the fault's undo touches.
 
     ``by`` names the operator (user@machine); ``armed`` is the time of arming, in nanoseconds of the run's clock.
@@ -110,7 +110,7 @@ def leases(fault: Fault, run: str, by: str, armed: int = 0) -> tuple[Lease, ...]
     )
 
 
-def watched_on(fault: Fault, host: str) -> tuple[Fact, ...]:
+def watched_on(fault: PreparedFault, host: str) -> tuple[Fact, ...]:
     """Return the facts that a lease's host checks itself: those asked there by a command without standard input."""
     asked = (fact for fact in fault.watch if _is_asked_on(fact, host))
     return tuple(fact for fact in asked if isinstance(fact.query, Command) and fact.query.stdin is None)
@@ -147,7 +147,7 @@ def looks(lease: Lease, after: int) -> Command:
     return _command(lease.host, "looks", lease.id, str(after), repeatable=True)
 
 
-def seen(result: Result) -> tuple[Seen, ...]:
+def seen(result: Result) -> tuple[HostObservation, ...]:
     """Parse the checks in the output of :func:`renew` or :func:`looks`; other lines are ignored."""
     lines = result.stdout.splitlines()
     now = next((line.split()[1] for line in lines if line.startswith("now ")), "")
@@ -158,7 +158,7 @@ def seen(result: Result) -> tuple[Seen, ...]:
     return tuple(_seen(result, int(now), words) for words in whole)
 
 
-def _seen(result: Result, now: int, words: list[str]) -> Seen:
+def _seen(result: Result, now: int, words: list[str]) -> HostObservation:
     """Parse one ``look`` line.
 
     ``now`` is the host's clock at some moment between sending the command and receiving its result.
@@ -166,7 +166,7 @@ def _seen(result: Result, now: int, words: list[str]) -> Seen:
     number, began, ended, fact, status = map(int, words[1:6])
     tick = 10_000_000  # a hundredth of a second
     earliest, latest = result.sent - (now - began + 1) * tick, result.received - (now - ended - 1) * tick
-    return Seen(number, earliest, latest, fact, status, words[6].replace("\t", "\n"))
+    return HostObservation(number, earliest, latest, fact, status, words[6].replace("\t", "\n"))
 
 
 def under(lease: Lease, command: Command) -> Command:
@@ -199,16 +199,16 @@ def listing(host: str) -> Command:
     return _command(host, "list", repeatable=True)
 
 
-def held(host: str, listed: str) -> tuple[Held, ...]:
+def held(host: str, listed: str) -> tuple[ReportedLease, ...]:
     """Parse the output of :func:`listing`; raises StepError if it cannot be read."""
     lines = listed.removesuffix("\n").split("\n") if listed else ()  # splitlines() would split at other characters, too
     return tuple(_held(host, line) for line in lines)
 
 
-def _held(host: str, line: str) -> Held:
+def _held(host: str, line: str) -> ReportedLease:
     try:
         lease, state, left, about = line.split(" ", 3)
-        return Held.model_validate(
+        return ReportedLease.model_validate(
             {"host": host, "id": lease, "state": state, "left": float(left), "about": _texts(about)}
         )
     except ValueError as error:

@@ -218,7 +218,7 @@ def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
         yield _line("readonly", ask(broker, folder, "ID"))
     for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard, wiping.keep):
         yield _line("wipe", ask(broker, folder, "ID"))
-    log = corruption.Log(broker, folder, "LOG", "ID")
+    log = corruption.PartitionLog(broker, folder, "LOG", "ID")
     for of_log in (corruption.fits, corruption.corrupt, corruption.is_recovered, corruption.mend, corruption.is_mended):
         yield _line("corrupt", of_log(log))
 
@@ -226,7 +226,7 @@ def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
 def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:
     """Yield all commands on the disk under a data directory, without ids and without the parameters of the fault."""
     for ask in (mapper.fits, mapper.put, mapper.stands, mapper.lift, mapper.is_gone):
-        yield _line("mapper", ask(mapper.Disk(broker, folder, "BOOT", "ID"), ()))
+        yield _line("mapper", ask(mapper.MappedDisk(broker, folder, "BOOT", "ID"), ()))
 
 
 def _on_memory(broker: ServerProcess) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from chaosk.core.errors import LabError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.lab import (
     archive,
     health,
@@ -208,7 +208,7 @@ def _unready(wanted: Lab, services: tuple[Service, ...]) -> tuple[Service, ...]:
 
 
 def _start(kind: HostKind, services: tuple[Service, ...]) -> None:
-    together(lambda one: kind.on_host(one.host, one.start), services)
+    parallel_map(lambda one: kind.on_host(one.host, one.start), services)
 
 
 def _why(kind: HostKind, service: Service, name: str) -> str:

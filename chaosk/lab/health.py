@@ -10,8 +10,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
-from chaosk.cluster.wire import Link, NoAnswer, Place
-from chaosk.core.parallel import together
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
+from chaosk.core.parallel import parallel_map
 from chaosk.lab import namespace
 from chaosk.lab.service import Service
 
@@ -46,23 +46,23 @@ def brokers_seen(address: str, port: int) -> frozenset[int]:
         return frozenset()
 
 
-def controller_role(number: int, controllers: Iterable[Place]) -> str | None:
+def controller_role(number: int, controllers: Iterable[Endpoint]) -> str | None:
     """Return a controller's role in the quorum, ``leader`` or ``follower``; None if it is not a member.
 
     All ``controllers`` are asked; the first answer that has it counts.
     """
-    return next((said.roles.get(number) for said in together(_describe, controllers) if said is not None), None)
+    return next((said.roles.get(number) for said in parallel_map(_describe, controllers) if said is not None), None)
 
 
-def _describe(place: Place) -> Quorum | None:
-    with Link(place, _TIMEOUT) as link:
+def _describe(place: Endpoint) -> Quorum | None:
+    with BrokerConnection(place, _TIMEOUT) as link:
         try:
             return quorum(link.ask(quorum_request())[0])
         except NoAnswer:
             return None
 
 
-def service_state(service: Service, brokers: frozenset[int], controllers: Mapping[int, Place]) -> str | None:
+def service_state(service: Service, brokers: frozenset[int], controllers: Mapping[int, Endpoint]) -> str | None:
     """Return the state that a working service reports; None if it does not work.
 
     A broker works if it lists all ``brokers``. A node of ``controllers`` also has to be a member of their quorum.
@@ -79,7 +79,7 @@ def service_state(service: Service, brokers: frozenset[int], controllers: Mappin
 
 def in_lab(name: str, questions: Iterable[Callable[[], T]]) -> list[T]:
     """Return the answers to ``questions``, asked in parallel from inside the network namespace ``name``."""
-    return namespace.inside(name, lambda: together(lambda question: question(), questions))
+    return namespace.inside(name, lambda: parallel_map(lambda question: question(), questions))
 
 
 def _exchange(address: str, port: int, request: bytes) -> bytes:

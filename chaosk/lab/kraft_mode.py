@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import UsageError
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import BROKER, Control
@@ -62,9 +62,9 @@ class KRaftMode(Mode):
         return (*own, *broker.services(seats))
 
     @override
-    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
+    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Endpoint]:
         """Return the separate controllers, or otherwise the first brokers."""
-        return {number: Place(f"controller {number}", at, PORT) for number, at in voters(seats).items()}
+        return {number: Endpoint(f"controller {number}", at, PORT) for number, at in voters(seats).items()}
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.lab import installations, unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
@@ -30,7 +30,7 @@ class Lab:
         return frozenset(one.number for one in self.services if one.role == "broker")
 
     @property
-    def controllers(self) -> dict[int, Place]:
+    def controllers(self) -> dict[int, Endpoint]:
         """The addresses of the quorum's controllers by node id; empty with ZooKeeper."""
         return self.mode.controllers(self.seats)
 

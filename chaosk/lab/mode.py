@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import UsageError
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
@@ -34,7 +34,7 @@ class Mode(Protocol):
         """Return the services, in the order of their start."""
         ...
 
-    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
+    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Endpoint]:
         """Return the addresses of the quorum's controllers by node id; empty with ZooKeeper."""
         ...
 

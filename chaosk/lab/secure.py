@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException, admin
 
 from chaosk.cluster.security import security
 from chaosk.cluster.views import metadata_request
-from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
 from chaosk.core.errors import LabError
 from chaosk.lab import certificates, namespace, privilege, runner
 from chaosk.lab.broker import CLIENT_PORT, LISTENER_FILE, REPLICATION_PORT, TOOLS_FILE, TRUST_FILE, USER
@@ -121,11 +121,11 @@ def _admit(directory: Path, seats: Sequence[Seat], passwords: dict[str, str]) ->
             "sasl.username": user, "sasl.password": password,
         })  # fmt: skip
         for seat in seats:
-            _wait(Place(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
+            _wait(Endpoint(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
 
 
-def _wait(place: Place, end: float) -> None:
-    with Link(place, timeout=5.0) as link:
+def _wait(place: Endpoint, end: float) -> None:
+    with BrokerConnection(place, timeout=5.0) as link:
         while True:
             try:
                 link.ask(metadata_request(()))

@@ -33,7 +33,7 @@ done <{LIST}
 """Commands of a machine at each boot; they need /proc, /dev, and the list."""
 
 
-class Disk(NamedTuple):
+class VmDisk(NamedTuple):
     """One disk."""
 
     name: str
@@ -47,11 +47,11 @@ class Disk(NamedTuple):
         return at / f"{self.name}.disk"
 
 
-def disks(seat: Seat) -> tuple[Disk, ...]:
+def disks(seat: Seat) -> tuple[VmDisk, ...]:
     """Return the disks of the machine on a seat: none without a broker."""
     paths = seat.data if seat.broker is not None else ()
     return tuple(
-        Disk(f"data-{PurePosixPath(path).name}", chr(ord(_FIRST) + number), path) for number, path in enumerate(paths)
+        VmDisk(f"data-{PurePosixPath(path).name}", chr(ord(_FIRST) + number), path) for number, path in enumerate(paths)
     )
 
 
@@ -65,6 +65,6 @@ def words(seat: Seat, at: Path) -> list[str]:
     return [f"ubd{one.letter}={one.file(at)}" for one in disks(seat)]
 
 
-def make(one: Disk, at: Path) -> Argv:
+def make(one: VmDisk, at: Path) -> Argv:
     """Return the command that makes an empty file system for it."""
     return ["mkfs.ext4", "-q", "-F", "-m", "0", str(one.file(at)), SIZE]

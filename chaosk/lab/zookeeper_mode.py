@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import UsageError
 from chaosk.lab import broker, jars, launchers, seating
 from chaosk.lab.launchers import Control
@@ -54,7 +54,7 @@ class ZooKeeperMode(Mode):
         return (*nodes, *broker.services(seats))
 
     @override
-    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Place]:
+    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Endpoint]:
         """Return none: ZooKeeper keeps the metadata."""
         return {}
 

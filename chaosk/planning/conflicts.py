@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 
 
-def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) -> str | None:
+def contradiction(new: PreparedFault, ends: tuple[str, ...], standing: Iterable[PreparedFault]) -> str | None:
     """Return the reason and remedy if a fault cannot join the ``standing`` ones; None if it can.
 
     Two faults that change the same object contradict: neither could be verified, and undoing one would undo the other.
@@ -38,7 +38,7 @@ def contradiction(new: Fault, ends: tuple[str, ...], standing: Iterable[Fault]) 
     return None
 
 
-def _shaken(one: Fault, two: Fault) -> str | None:
+def _shaken(one: PreparedFault, two: PreparedFault) -> str | None:
     """Return a host that one of the two takes down and the other acts on; None if there is none."""
     for faller, other in ((one, two), (two, one)):
         touched = {deed.command.host for deed in (*other.inject, *other.undo) if isinstance(deed, Run)}

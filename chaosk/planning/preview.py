@@ -26,12 +26,12 @@ from chaosk.spec.contracts.step import (
     Deed,
     DeleteTopic,
     Elect,
-    Fault,
     Look,
     MakeTopic,
     Names,
     Operation,
     Pause,
+    PreparedFault,
     Reassign,
     Run,
     Signal,
@@ -43,7 +43,7 @@ from chaosk.spec.scenario import Entry, Scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PreviewRow:
     """One timeline entry in words."""
 
     entry: str
@@ -67,7 +67,9 @@ class Row:
     """The hosts that keep the undo after chaosk's death, and the duration of their leases; empty if there are none."""
 
 
-def describe(scenario: Scenario, inventory: Inventory | None = None, live: Live | None = None) -> tuple[Row, ...]:
+def describe(
+    scenario: Scenario, inventory: Inventory | None = None, live: Live | None = None
+) -> tuple[PreviewRow, ...]:
     """Describe the timeline of a scenario in order, with the commands if there is an ``inventory``.
 
     With a ``live`` cluster, targets are resolved against its current state. Raises UsageError if a target cannot exist
@@ -77,8 +79,8 @@ def describe(scenario: Scenario, inventory: Inventory | None = None, live: Live 
     return tuple(_row(entry, above, inventory, live) for entry, above in zip(scenario.timeline, before, strict=False))
 
 
-def _row(entry: Entry, above: Entry | None, inventory: Inventory | None, live: Live | None) -> Row:
-    row = Row(
+def _row(entry: Entry, above: Entry | None, inventory: Inventory | None, live: Live | None) -> PreviewRow:
+    row = PreviewRow(
         entry=entry.name,
         starts=starts(entry, above),
         step=entry.kind,
@@ -116,7 +118,7 @@ def lasts(entry: Entry) -> str:
     return "until the timeline ends" if entry.lasts is None else spell_duration(entry.lasts)
 
 
-def _with_commands(row: Row, entry: Entry, inventory: Inventory, live: Live) -> Row:
+def _with_commands(row: PreviewRow, entry: Entry, inventory: Inventory, live: Live) -> PreviewRow:
     aims: dict[str, tuple[Node, ...]] = {}
     named = []
     for text in row.targets:
@@ -155,7 +157,7 @@ def _shapes(entry: Entry, live: Live) -> Shapes:
         return {}
 
 
-def lease_of(fault: Fault, entry: Entry, inventory: Inventory) -> str:
+def lease_of(fault: PreparedFault, entry: Entry, inventory: Inventory) -> str:
     """Return hosts and duration of a fault's leases in words; empty if no host has one."""
     hosts = ", ".join(one.host for one in lease.leases(fault, "RUN", ""))
     length = spell_duration(lease.length(entry.lasts, inventory.longest_lease))

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from chaosk.core.errors import StepError
 from chaosk.hosts.localhost import boot_id
 from chaosk.spec.contracts.live import Live
-from chaosk.spec.contracts.step import Fault, Site
+from chaosk.spec.contracts.step import PreparedFault, Site
 from chaosk.spec.contracts.target import Node, Scene
 from chaosk.spec.entity import Entity
 from chaosk.spec.expression import parse_target
@@ -26,7 +26,7 @@ Shapes = Mapping[str, TopicShape]
 """Topics by name."""
 
 
-def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> Fault:
+def aim(entry: Entry, inventory: Inventory, live: Live, seed: int, run_id: str) -> PreparedFault:
     """Resolve an entry's targets on the current cluster, and freeze the actions of its step.
 
     The draw of ``random`` targets depends only on the seed and the entry's name. Raises StepError if a target currently
@@ -55,14 +55,14 @@ def shapes(entry: Entry, live: Live) -> Shapes:
 def freeze(
     entry: Entry, inventory: Inventory, aims: Aims, run_id: str, before: Former = MappingProxyType({}),
     topics: Shapes = MappingProxyType({}),
-) -> Fault:  # fmt: skip
+) -> PreparedFault:  # fmt: skip
     """Freeze an entry's step into a fault on resolved targets; raises StepError if they do not support it.
 
     ``before``: the former settings that it changes; ``topics``: the former shapes of topics that it recreates.
     """
     site = replace(_site(entry, inventory, aims, run_id), former=before, topics=topics)
     step = entry.step
-    return Fault(
+    return PreparedFault(
         name=entry.name,
         step=entry.kind,
         targets=site.nodes(*aims),

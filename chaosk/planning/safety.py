@@ -16,11 +16,11 @@ from chaosk.planning.conflicts import contradiction
 from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
 from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.condition import Condition
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.contracts.target import Scene, Target
 from chaosk.spec.expression import inside, parse_condition, parse_target
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.spec.scenario import Entry, Scenario
 from chaosk.spec.timing import Stay, stays
 
@@ -45,7 +45,7 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
 def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
     """Yield ZooKeeper features of a scenario for a KRaft cluster, or the reverse, with the remedy."""
     for entry in scenario.timeline:
-        said: dict[str, Needs | None] = {entry.kind: entry.step.needs}
+        said: dict[str, RequiredMode | None] = {entry.kind: entry.step.needs}
         for each in entry.step.targets():
             said |= _needs(each, parse_target(each))
         if entry.when is not None:
@@ -77,13 +77,13 @@ def possible_hosts(entry: Entry, inventory: Inventory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.host for node in nodes if node.host is not None))
 
 
-def _needs(text: str, value: Target | Condition) -> dict[str, Needs | None]:
+def _needs(text: str, value: Target | Condition) -> dict[str, RequiredMode | None]:
     """Map the texts of a target or condition, nested ones included, to their required modes."""
     within = [_needs(*each) for each in inside(value).items()]
     return {text: value.needs} | {each: needs for one in within for each, needs in one.items()}
 
 
-def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:
+def on_own_machine(fault: PreparedFault, here: frozenset[str]) -> str | None:
     """Return the reason for refusing a fault on the whole machine that runs chaosk; else None."""
     own = [node.id for node in fault.targets if node.kind == "host" and node.id in here]
     if not own:
@@ -95,7 +95,7 @@ def on_own_machine(fault: Fault, here: frozenset[str]) -> str | None:
 
 
 def _problems(
-    scenario: Scenario, inventory: Inventory, faults: dict[str, Fault], here: frozenset[str]
+    scenario: Scenario, inventory: Inventory, faults: dict[str, PreparedFault], here: frozenset[str]
 ) -> Iterator[str]:
     times = stays(scenario.timeline)
     standing: list[tuple[Entry, Stay]] = []
@@ -115,11 +115,11 @@ def _problems(
             standing.append((entry, time))
 
 
-def _beside(standing: list[Fault]) -> str:
+def _beside(standing: list[PreparedFault]) -> str:
     return f"with {', '.join(one.name for one in standing)} in place, " if standing else ""
 
 
-def _known(entry: Entry, inventory: Inventory) -> Fault | None:
+def _known(entry: Entry, inventory: Inventory) -> PreparedFault | None:
     """Return the fault, if the inventory alone determines its targets."""
     try:
         aims = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from chaosk.probes._joins import Joins
-from chaosk.probes._ownership import Change, Kind, Ownership, Place
+from chaosk.probes._joins import JoinTimer
+from chaosk.probes._ownership import AssignmentChange, Kind, Ownership, Place
 from chaosk.spec.contracts.probe import EventLog
 
 
@@ -19,7 +19,7 @@ class Assignments:
         """``held`` and ``positions`` (next offset by partition) are kept up to date."""
         self._log, self._who, self._group = log, who, group
         self._held, self._positions = held, positions
-        self.joins = Joins(log, who, group)
+        self.joins = JoinTimer(log, who, group)
 
     def chosen(self, places: list[Place]) -> None:
         """Record that the consumer takes partitions of its own choice."""
@@ -35,7 +35,7 @@ class Assignments:
         """Record that partitions were revoked or lost, or given up."""
         self._changed(self._held.taken(places, kind))
 
-    def _changed(self, changes: Iterable[Change]) -> None:
+    def _changed(self, changes: Iterable[AssignmentChange]) -> None:
         at = time.monotonic_ns()
         for change in changes:
             place = (change.topic, change.partition)

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from chaosk.core.errors import UsageError
-from chaosk.probes._client import Errors, settings
+from chaosk.probes._client import ErrorReporter, settings
 from chaosk.probes._operations import UnansweredError, asking
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Workplace
@@ -33,13 +33,13 @@ _TELL_EVERY = 0.2  # seconds
 _now = time.monotonic_ns
 
 
-class Calling:
+class CallLoop:
     """One incarnation of a calling probe."""
 
     def __init__(self, call: Call, place: Workplace) -> None:
         """Raises UsageError for an unknown broker or topic."""
         self._call, self._place = call, place
-        self._errors = Errors(place)
+        self._errors = ErrorReporter(place)
         self._settings = settings(place, {**call.config, **_bootstrap(call, place)}, self._errors)
         self._ask = asking(call, _partitions(call, place))
         self._begun: queue.SimpleQueue[None] = queue.SimpleQueue()

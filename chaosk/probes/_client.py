@@ -149,7 +149,7 @@ class _Ear(logging.Handler):
         self._heard.append(record.getMessage())
 
 
-class Errors:
+class ErrorReporter:
     """Errors that a client reports outside of any call, as events and for the live display."""
 
     def __init__(self, place: Workplace) -> None:
@@ -183,13 +183,13 @@ def reason(error: KafkaError) -> str:
     return known[max(said, key=len)] if said else str(error.name())
 
 
-def settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
+def settings(place: Workplace, config: Mapping[str, Any], errors: ErrorReporter) -> dict[str, Any]:
     """Return a client's settings: the inventory's, overridden by the scenario's and by the probe's own."""
     own = {"client.id": place.probe, "error_cb": errors.callback, "logger": client_logger(place)}
     return {**place.client, **config, **own}
 
 
-def consumer_settings(place: Workplace, config: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
+def consumer_settings(place: Workplace, config: Mapping[str, Any], errors: ErrorReporter) -> dict[str, Any]:
     """Return a consumer's settings: the inventory's producer settings are left out, since they cause warnings."""
     client = {name: value for name, value in place.client.items() if name not in OF_PRODUCERS}
     return settings(replace(place, client=client), config, errors)

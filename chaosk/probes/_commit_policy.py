@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _now = time.monotonic_ns
 
 
-class Pace:
+class CommitPolicy:
     """Commits processed records: every record, batch, number of records or duration, as the scenario says."""
 
     def __init__(self, commits: Commits, every: Every, *, wait: bool) -> None:
@@ -68,9 +68,9 @@ class Pace:
         return self._every.records is None or self._records >= self._every.records
 
 
-def paced(probe: Consume, commits: Commits) -> Pace | None:
+def paced(probe: Consume, commits: Commits) -> CommitPolicy | None:
     """Return the committer of a probe that commits itself; None for others."""
     how = probe.committing()
     if how not in {"sync", "async"}:
         return None
-    return Pace(commits, probe.commit_every or Every(batches=1), wait=how == "sync")
+    return CommitPolicy(commits, probe.commit_every or Every(batches=1), wait=how == "sync")

@@ -129,7 +129,7 @@ def _was_idle(before: Handle, closed: int | None, limit: int | None) -> bool:
     return closed - before.active >= limit
 
 
-class Connections:
+class ConnectionRecorder:
     """Writes the events of one client."""
 
     def __init__(self, place: Workplace, client: str, config: Mapping[str, Any]) -> None:
@@ -216,7 +216,7 @@ class Watch:
     def __init__(self, place: Workplace, client: str, *, on: bool) -> None:
         """``client``: ``consumer`` or ``producer``."""
         self._place, self._client, self._on = place, client, on
-        self._connections: Connections | None = None
+        self._connections: ConnectionRecorder | None = None
 
     def settings(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return additional settings for the next client besides ``config``; the former client is gone."""
@@ -224,5 +224,5 @@ class Watch:
             return {}
         if self._connections is not None:
             self._connections.gone()
-        self._connections = Connections(self._place, self._client, {**self._place.client, **config})
+        self._connections = ConnectionRecorder(self._place, self._client, {**self._place.client, **config})
         return self._connections.settings()

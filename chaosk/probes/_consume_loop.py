@@ -14,14 +14,14 @@ from chaosk.probes import _client
 from chaosk.probes._assignments import Assignments
 from chaosk.probes._commit_policy import paced
 from chaosk.probes._commits import Commits
-from chaosk.probes._generations import Generations
+from chaosk.probes._generations import GenerationSampler
 from chaosk.probes._lag import lag, reached
 from chaosk.probes._offset_store import stored_commits
 from chaosk.probes._own_producer import own_producer
 from chaosk.probes._ownership import Ownership, Place
-from chaosk.probes._poller import Fetching
+from chaosk.probes._poller import Poller
 from chaosk.probes._reads import Reads
-from chaosk.probes._record_handler import Hands
+from chaosk.probes._record_handler import RecordHandler
 from chaosk.probes._starts import Starts
 from chaosk.probes._statistics import heard
 from chaosk.probes._tally import Tallies
@@ -45,7 +45,7 @@ _ANSWERS_WITHIN = 5.0  # seconds for which a clean end waits for the answers to 
 _now = time.monotonic_ns
 
 
-class Consuming:
+class ConsumeLoop:
     """One incarnation of a consumer."""
 
     _kind = "consume"
@@ -57,7 +57,7 @@ class Consuming:
         self._probe, self._place, self._log = probe, place, place.log
         self._who = (place.probe, place.incarnation)
         self._held = Ownership()
-        self._errors = _client.Errors(place)
+        self._errors = _client.ErrorReporter(place)
         who = (place.probe, place.incarnation, probe.group or "")
         self._tallies = Tallies(self._log, self._who)
         self._tally = self._tallies.tally
@@ -68,18 +68,18 @@ class Consuming:
         self._commits = stored or Commits(self._log, who, self._held, automatic=probe.committing() == "automatic")
         self._reads = Reads(self._log, (*self._who, probe.group), place.run_id, self._held, self._tally)
         self._positions: dict[Place, int] = {}
-        self._hands = Hands(place, probe, self._reads, self._positions)
+        self._hands = RecordHandler(place, probe, self._reads, self._positions)
         self._hands.letters = self._own
         self._pace = paced(probe, self._commits)
         self._flushed = self._told = _now()
         self._polls = 0
         self._assignments = Assignments(self._log, self._who, probe.group, self._held, self._positions)
         self._joins = self._assignments.joins
-        self._generations = Generations(self._log, self._who, probe.group if probe.assign is None else None)
+        self._generations = GenerationSampler(self._log, self._who, probe.group if probe.assign is None else None)
         own = {"on_commit": self._commits.answered, **heard(probe, place, self._joins)}
         self._client = Consumer({**_client.consumer_settings(place, probe.settings(), self._errors), **own})
         self._starts = Starts(self._client, probe, place, stored.restored if stored else None)
-        self._fetching = Fetching(self._client, probe.batch, self._errors, self._positions)
+        self._fetching = Poller(self._client, probe.batch, self._errors, self._positions)
 
     def run(self) -> None:
         """Read until stopped, then commit, leave the group and write the end marker."""

@@ -23,7 +23,7 @@ class _Member(Protocol):
     def consumer_group_metadata(self) -> object: ...
 
 
-class Generations:
+class GenerationSampler:
     """Samples the generations of one incarnation."""
 
     def __init__(self, log: EventLog, who: tuple[str, int], group: str | None) -> None:

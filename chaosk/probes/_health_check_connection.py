@@ -47,7 +47,7 @@ _CHUNK = 1 << 16
 _now = time.monotonic_ns
 
 
-class Check:
+class HealthCheckConnection:
     """One check since its start; call :meth:`go_on` whenever its socket is ready, until :attr:`over`."""
 
     def __init__(self, broker: int, due: int, *, asks: bool, tls: Tls | None = None) -> None:

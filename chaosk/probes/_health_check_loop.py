@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chaosk.cluster.security import security
 from chaosk.core.errors import PreflightError, UsageError
-from chaosk.probes._health_check_connection import NO_TURN, TIMEOUT, Check, Resolved, Tls
+from chaosk.probes._health_check_connection import NO_TURN, TIMEOUT, HealthCheckConnection, Resolved, Tls
 from chaosk.probes._priority import go_first
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.contracts.probe import Workplace
@@ -33,7 +33,7 @@ _NAP = 0.02  # longest sleep in seconds
 _now = time.monotonic_ns
 
 
-class Checking:
+class HealthCheckLoop:
     """One incarnation of a health check."""
 
     def __init__(self, probe: HealthCheck, place: Workplace) -> None:
@@ -44,7 +44,7 @@ class Checking:
         self._turns = tuple(self._places)
         self._schedule = probe.schedule(len(self._turns))
         self._waiting: dict[int, deque[int]] = {broker: deque() for broker in self._turns}
-        self._flying: dict[int, set[Check]] = {broker: set() for broker in self._turns}
+        self._flying: dict[int, set[HealthCheckConnection]] = {broker: set() for broker in self._turns}
         self._selector = selectors.DefaultSelector()
         self._counts: Counter[str] = Counter()
         self._last_error: str | None = None
@@ -82,11 +82,11 @@ class Checking:
         self._give_up()
         self._keep()
 
-    def _check(self, broker: int, due: int) -> Check:
+    def _check(self, broker: int, due: int) -> HealthCheckConnection:
         tls = None if self._tls is None else Tls(self._tls, self._place.brokers[broker][0])
-        return Check(broker, due, asks=self._probe.exchange == "api_versions", tls=tls)
+        return HealthCheckConnection(broker, due, asks=self._probe.exchange == "api_versions", tls=tls)
 
-    def _begin(self, check: Check) -> None:
+    def _begin(self, check: HealthCheckConnection) -> None:
         check.begin(self._places[check.broker])
         if check.over or check.socket is None:
             self._written(check)
@@ -94,7 +94,7 @@ class Checking:
         self._flying[check.broker].add(check)
         self._selector.register(check.socket, selectors.EVENT_WRITE, check)
 
-    def _go_on(self, check: Check) -> None:
+    def _go_on(self, check: HealthCheckConnection) -> None:
         connection = check.socket
         if connection is None:
             return
@@ -119,11 +119,11 @@ class Checking:
                 self._written(check)
             waiting = self._waiting[broker]
             while waiting and waiting[0] <= overdue:
-                check = Check(broker, waiting.popleft(), asks=False)
+                check = HealthCheckConnection(broker, waiting.popleft(), asks=False)
                 check.end(NO_TURN)
                 self._written(check)
 
-    def _written(self, check: Check) -> None:
+    def _written(self, check: HealthCheckConnection) -> None:
         who = (self._place.probe, self._place.incarnation, check.broker)
         times = (check.due, check.began, check.connected, check.answered, check.closed)
         self._place.log.write("health_checks", (*who, *times, check.outcome, check.error))

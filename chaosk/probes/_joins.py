@@ -19,7 +19,7 @@ _PATIENCE = 2_000_000_000  # nanoseconds of waiting for the statistics after the
 _now = time.monotonic_ns
 
 
-class Joins:
+class JoinTimer:
     """Times the joins of one incarnation."""
 
     def __init__(self, log: EventLog, who: tuple[str, int], group: str | None) -> None:

@@ -76,7 +76,7 @@ class StoredCommits(Commits):
 
 
 def stored_commits(
-    probe: Consume, place: Workplace, held: Ownership, own: OwnProducer | None, errors: _client.Errors
+    probe: Consume, place: Workplace, held: Ownership, own: OwnProducer | None, errors: _client.ErrorReporter
 ) -> StoredCommits | None:
     """Return the committer of a probe that keeps its offsets itself; None for others."""
     if probe.offsets is None or own is None:
@@ -88,7 +88,7 @@ def stored_commits(
 class Restoring:
     """Reads back the stored offsets, for one incarnation."""
 
-    def __init__(self, probe: Consume, wanted: Offsets, place: Workplace, errors: _client.Errors) -> None:
+    def __init__(self, probe: Consume, wanted: Offsets, place: Workplace, errors: _client.ErrorReporter) -> None:
         self._wanted, self._place, self._errors = wanted, place, errors
         own = {"enable.auto.commit": False, "enable.partition.eof": True, "isolation.level": "read_committed"}
         all_there_is = {"auto.offset.reset": "earliest"}  # if fewer records are left than requested

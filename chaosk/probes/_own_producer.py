@@ -35,7 +35,7 @@ class OwnProducer:
         place: Workplace,
         topic: str,
         config: Mapping[str, Any],
-        errors: _client.Errors,
+        errors: _client.ErrorReporter,
         tally: Tally,
         partition: int = -1,
     ) -> None:
@@ -134,7 +134,7 @@ class OwnProducer:
         return _now() < self._until
 
 
-def own_producer(probe: Consume, place: Workplace, errors: _client.Errors, tally: Tally) -> OwnProducer | None:
+def own_producer(probe: Consume, place: Workplace, errors: _client.ErrorReporter, tally: Tally) -> OwnProducer | None:
     """Return the producer of a consumer that also writes; None for others."""
     topic = probe.writes_to()
     if topic is None:

@@ -11,7 +11,7 @@ Place = tuple[str, int]
 Kind = Literal["assign", "revoke", "lost"]
 
 
-class Change(NamedTuple):
+class AssignmentChange(NamedTuple):
     """One assigned or removed partition."""
 
     kind: Kind
@@ -39,7 +39,7 @@ class Ownership:
         """Number of the current or last rebalance of this incarnation, from 0."""
         self._underway = False
 
-    def given(self, places: Iterable[Place]) -> list[Change]:
+    def given(self, places: Iterable[Place]) -> list[AssignmentChange]:
         """Note assigned partitions; one that is already held keeps its number and is not a change."""
         self._begin()
         self._underway = False
@@ -48,14 +48,14 @@ class Ownership:
             if place not in self.held:
                 self.held[place] = number = self._times.get(place, -1) + 1
                 self._times[place] = number
-                changes.append(Change("assign", *place, number, self.rebalance))
+                changes.append(AssignmentChange("assign", *place, number, self.rebalance))
         return changes
 
-    def taken(self, places: Iterable[Place], kind: Kind) -> list[Change]:
+    def taken(self, places: Iterable[Place], kind: Kind) -> list[AssignmentChange]:
         """Note revoked or lost partitions; one that is not held is not a change."""
         self._begin()
         held = [place for place in places if place in self.held]
-        return [Change(kind, *place, self.held.pop(place), self.rebalance) for place in held]
+        return [AssignmentChange(kind, *place, self.held.pop(place), self.rebalance) for place in held]
 
     def latest(self, place: Place) -> int | None:
         """Return the number of the partition's current or last assignment; None without one."""

@@ -10,10 +10,12 @@ from chaosk.probes import _client
 from chaosk.probes._ownership import Place
 
 
-class Fetching:
+class Poller:
     """Polls for one incarnation of a consumer."""
 
-    def __init__(self, client: Consumer, batch: int, errors: _client.Errors, positions: dict[Place, int]) -> None:
+    def __init__(
+        self, client: Consumer, batch: int, errors: _client.ErrorReporter, positions: dict[Place, int]
+    ) -> None:
         """``batch`` is the most records of one poll; ``positions`` is updated with ends of partitions."""
         self._client, self._batch, self._errors, self._positions = client, batch, errors, positions
         self.fatal = False

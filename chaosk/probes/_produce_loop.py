@@ -47,7 +47,7 @@ _IN_BULK = 128  # smallest number of records for which bulk encoding is faster
 _now = time.monotonic_ns
 
 
-class Producing:
+class ProduceLoop:
     """One incarnation of a producer."""
 
     def __init__(self, probe: Produce, place: Workplace) -> None:
@@ -66,7 +66,7 @@ class Producing:
         )
         self._reports: list[Message] = []
         self._polls: list[tuple[int, int]] = []
-        self._errors = _client.Errors(place)
+        self._errors = _client.ErrorReporter(place)
         self._flushed = self._told = self._start = _now()
         self._watch = Watch(place, "producer", on=probe.connections)
         self._producer = self._made()

@@ -44,7 +44,7 @@ class _Failed(NamedTuple):
     handling: Handling
 
 
-class Hands:
+class RecordHandler:
     """Processes the records of one incarnation of a consumer.
 
     A record counts as delivered once its processing is over, successful or failed: a killed process has not processed

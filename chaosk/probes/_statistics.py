@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from chaosk.probes._connections import Watch
-from chaosk.probes._joins import EVERY_MS, Joins
+from chaosk.probes._joins import EVERY_MS, JoinTimer
 from chaosk.spec.contracts.probe import Workplace
 
 if TYPE_CHECKING:
     from chaosk.probes.consume import Consume
 
 
-def heard(probe: Consume, place: Workplace, joins: Joins) -> dict[str, Any]:
+def heard(probe: Consume, place: Workplace, joins: JoinTimer) -> dict[str, Any]:
     """Return the settings; a group member always gets statistics, with the scenario's interval if it sets one."""
     settings = probe.settings()
     watching = Watch(place, "consumer", on=probe.connections).settings(settings)

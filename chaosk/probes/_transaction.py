@@ -49,7 +49,9 @@ _now = time.monotonic_ns
 class Transactions:
     """The transactions of one incarnation, by one client after another."""
 
-    def __init__(self, place: Workplace, name: str, make: Callable[[], Producer], errors: _client.Errors) -> None:
+    def __init__(
+        self, place: Workplace, name: str, make: Callable[[], Producer], errors: _client.ErrorReporter
+    ) -> None:
         """``name`` is the ``transactional.id``; ``make`` creates the client, and its replacement."""
         self._place, self._id, self._make, self._errors = place, name, make, errors
         self.client = make()

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from chaosk.probes import _warm_up
 from chaosk.probes._outcomes import OK
 from chaosk.probes._priority import go_first
-from chaosk.probes._produce_loop import PURGED, TICK, Producing
+from chaosk.probes._produce_loop import PURGED, TICK, ProduceLoop
 from chaosk.probes._schedule import Schedule
 from chaosk.probes._transaction import COMMITTED, Transactions
 from chaosk.spec.contracts.live import ProbeState
@@ -25,7 +25,7 @@ _now = time.monotonic_ns
 _WAIT = 0.005  # seconds for which one poll for delivery reports waits at the end of a transaction
 
 
-class Transacting(Producing):
+class TransactionalLoop(ProduceLoop):
     """One incarnation of a producer that writes in transactions.
 
     Records that are due while a transaction ends, or while there is no usable client, are sent late and not left out.

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from chaosk.probes import _client
 from chaosk.probes._connections import Watch
-from chaosk.probes._consume_loop import Consuming
+from chaosk.probes._consume_loop import ConsumeLoop
 from chaosk.probes._ownership import Place
 from chaosk.probes._sends import Sends
 from chaosk.probes._transaction import ABORTED, COMMITTED, Ending, Transactions
@@ -25,7 +25,7 @@ _ASK_WITHIN = 1.0  # seconds for which one request for committed offsets, or one
 _now = time.monotonic_ns
 
 
-class Transforming(Consuming):
+class TransformLoop(ConsumeLoop):
     """One incarnation of an application that reads, writes and commits in transactions."""
 
     _kind = "transform"

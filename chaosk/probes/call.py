@@ -78,6 +78,6 @@ class Call(Probe):
 
     def work(self, place: Workplace) -> None:
         """Call until stopped."""
-        from chaosk.probes._call_loop import Calling  # noqa: PLC0415 - not needed to read a scenario
+        from chaosk.probes._call_loop import CallLoop  # noqa: PLC0415 - not needed to read a scenario
 
-        Calling(self, place).run()
+        CallLoop(self, place).run()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.probes import _client, _fields, _offset_store, _processing
-from chaosk.probes._consume_loop import Consuming
+from chaosk.probes._consume_loop import ConsumeLoop
 from chaosk.spec.contracts.probe import Probe, Workplace
 
 _RESERVED = {
@@ -154,4 +154,4 @@ class Consume(Probe):
 
     def work(self, place: Workplace) -> None:
         """Read until stopped."""
-        Consuming(self, place).run()
+        ConsumeLoop(self, place).run()

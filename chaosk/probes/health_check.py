@@ -59,6 +59,6 @@ class HealthCheck(Probe):
 
     def work(self, place: Workplace) -> None:
         """Check until stopped."""
-        from chaosk.probes._health_check_loop import Checking  # noqa: PLC0415 - loads a Kafka client, not needed to read
+        from chaosk.probes._health_check_loop import HealthCheckLoop  # noqa: PLC0415 - loads a Kafka client, not needed to read
 
-        Checking(self, place).run()
+        HealthCheckLoop(self, place).run()

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from chaosk.core.units import Size
 from chaosk.probes import _client, _fields
-from chaosk.probes._produce_loop import Producing
+from chaosk.probes._produce_loop import ProduceLoop
 from chaosk.probes._schedule import Schedule
-from chaosk.probes._transactional_loop import Transacting
+from chaosk.probes._transactional_loop import TransactionalLoop
 from chaosk.rundir.events.payload import SMALLEST
 from chaosk.spec.contracts.probe import Probe, Workplace
 
@@ -92,4 +92,4 @@ class Produce(Probe):
 
     def work(self, place: Workplace) -> None:
         """Send until stopped."""
-        (Transacting if self.transaction else Producing)(self, place).run()
+        (TransactionalLoop if self.transaction else ProduceLoop)(self, place).run()

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from chaosk.core.units import Size
 from chaosk.probes import _client, _fields
-from chaosk.probes._transform_loop import Transforming
+from chaosk.probes._transform_loop import TransformLoop
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.payload import SMALLEST
 from chaosk.spec.contracts.probe import Probe, Workplace
@@ -106,4 +106,4 @@ class Transform(Probe):
 
     def work(self, place: Workplace) -> None:
         """Read and write until stopped."""
-        Transforming(self, place).run()
+        TransformLoop(self, place).run()

@@ -99,7 +99,7 @@ def _aimed_at(timeline: Sequence[object]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def server_lanes(around: Surroundings) -> tuple[lanes.Lane, ...]:
+def server_lanes(around: Surroundings) -> tuple[lanes.StateLane, ...]:
     """Return the lanes of brokers, ZooKeeper and controllers, if there is data about them."""
     every = (
         lanes.broker_lane(around.brokers, around.controllers, around.axis),

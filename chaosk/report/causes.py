@@ -9,7 +9,7 @@ from chaosk.report.axis import Axis
 from chaosk.report.changes import Place
 from chaosk.report.happenings import BEFORE, Surroundings
 from chaosk.report.members import Absence, Limits
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.stalls import named
 from chaosk.report.words import listed, since
 
@@ -23,16 +23,16 @@ _LEAST = 1_000_000_000
 """Shortest period without an assigned member that is reported, in nanoseconds."""
 
 
-def causes(outage: Outage, places: Collection[Place], around: Surroundings) -> tuple[str, ...]:
+def causes(outage: PartitionOutage, places: Collection[Place], around: Surroundings) -> tuple[str, ...]:
     """Return the causes of a group's outage that the events show, the first cause first; may be empty."""
     if outage.kind != "consume":
         return ()
-    every: Sequence[Callable[[Outage, Collection[Place], Surroundings], Iterator[str]]]
+    every: Sequence[Callable[[PartitionOutage, Collection[Place], Surroundings], Iterator[str]]]
     every = (too_long, ran_out, coordinator_moved, unheld)
     return tuple(cause for one in every for cause in one(outage, places, around))
 
 
-def too_long(outage: Outage, _: Collection[Place], around: Surroundings) -> Iterator[str]:
+def too_long(outage: PartitionOutage, _: Collection[Place], around: Surroundings) -> Iterator[str]:
     """Members that left their group because they did not poll within ``max.poll.interval.ms``."""
     clients = around.clients(outage.who)
     begin = outage.began - BEFORE - max((int(_limits(one, around).max_poll * 1e9) for one in clients), default=0)
@@ -46,7 +46,7 @@ def too_long(outage: Outage, _: Collection[Place], around: Surroundings) -> Iter
     yield f"{_and(who)} left {outage.who}{times}: no poll within max.poll.interval.ms ({limit})"
 
 
-def ran_out(outage: Outage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
+def ran_out(outage: PartitionOutage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
     """Members that were killed or paused, and the reassignment of their partitions."""
     clients = around.clients(outage.who)
     for away in around.memberships.absences:
@@ -75,7 +75,7 @@ def _after(away: Absence, places: Collection[Place], around: Surroundings) -> It
     yield f"{gone}: {ran}{named(had)} went to {to} {seconds(waited)} later".replace(".0 s)", " s)")
 
 
-def coordinator_moved(outage: Outage, _: Collection[Place], around: Surroundings) -> Iterator[str]:
+def coordinator_moved(outage: PartitionOutage, _: Collection[Place], around: Surroundings) -> Iterator[str]:
     """Errors about a moved coordinator, and faults that targeted the group's coordinator."""
     clients = around.clients(outage.who)
     told = [e for e in around.errors if e.error in MOVED and e.probe in clients]
@@ -92,7 +92,7 @@ def coordinator_moved(outage: Outage, _: Collection[Place], around: Surroundings
         yield f"the coordinator of {outage.who} moved: {names} from {_moment(first.at, around.axis)} on"
 
 
-def unheld(outage: Outage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
+def unheld(outage: PartitionOutage, places: Collection[Place], around: Surroundings) -> Iterator[str]:
     """Partitions that no member of the group had."""
     if outage.who not in around.members:
         return

@@ -19,7 +19,7 @@ CLOSE = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ClockReading:
     """A sample of a host's clock; nanoseconds, ``offset`` against the machine that runs chaosk."""
 
     at: int
@@ -28,7 +28,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ClockShift:
     """A move of a clock between two samples, by a jump or a drift."""
 
     host: str
@@ -41,19 +41,19 @@ class Move:
     at_once: bool
 
 
-def moves(rows: Iterable[Frame]) -> tuple[Move, ...]:
+def moves(rows: Iterable[Frame]) -> tuple[ClockShift, ...]:
     """Return every move of every host's clock, by time."""
-    looks: dict[str, list[Look]] = {}
+    looks: dict[str, list[ClockReading]] = {}
     for frame in rows:
         texts, codes = frame.names("host")
         columns = (frame.ints(name).tolist() for name in ("at", "offset", "error"))
         for code, at, offset, error in zip(codes.tolist(), *columns, strict=True):
-            looks.setdefault(texts[code], []).append(Look(at, offset, error))
+            looks.setdefault(texts[code], []).append(ClockReading(at, offset, error))
     found = [move for host, mine in looks.items() for move in _of(host, sorted(mine, key=lambda look: look.at))]
     return tuple(sorted(found, key=lambda move: (move.before, move.host)))
 
 
-def _of(host: str, looks: Sequence[Look]) -> Iterator[Move]:
+def _of(host: str, looks: Sequence[ClockReading]) -> Iterator[ClockShift]:
     """Yield the jumps, and the drift between them."""
     first = 0
     for here, (one, two) in enumerate(pairwise(looks), start=1):
@@ -65,7 +65,7 @@ def _of(host: str, looks: Sequence[Look]) -> Iterator[Move]:
     yield from _gone_wrong(host, looks[first:])
 
 
-def _gone_wrong(host: str, looks: Sequence[Look]) -> Iterator[Move]:
+def _gone_wrong(host: str, looks: Sequence[ClockReading]) -> Iterator[ClockShift]:
     """Yield the drift of a clock without jumps, from its last sample at the old offset to the first at the new one."""
     if not looks:
         return
@@ -79,15 +79,15 @@ def _gone_wrong(host: str, looks: Sequence[Look]) -> Iterator[Move]:
     yield _move(host, left, came, at_once=False)
 
 
-def _move(host: str, one: Look, two: Look, *, at_once: bool) -> Move:
-    return Move(host, one.at, two.at, two.offset - one.offset, one.error + two.error, at_once)
+def _move(host: str, one: ClockReading, two: ClockReading, *, at_once: bool) -> ClockShift:
+    return ClockShift(host, one.at, two.at, two.offset - one.offset, one.error + two.error, at_once)
 
 
-def _certain(move: Move) -> bool:
+def _certain(move: ClockShift) -> bool:
     return abs(move.by) - move.error >= LEAST
 
 
-def _close(one: Look, two: Look) -> bool:
+def _close(one: ClockReading, two: ClockReading) -> bool:
     return abs(one.offset - two.offset) <= CLOSE
 
 
@@ -97,7 +97,7 @@ def told(source: Source, axis: Axis) -> tuple[str, ...]:
     return tuple(_sentence(move, axis) for move in found)
 
 
-def _sentence(move: Move, axis: Axis) -> str:
+def _sentence(move: ClockShift, axis: Axis) -> str:
     how = "jumped" if move.at_once else "drifted"
     return (
         f"{move.host}: the wall clock {how} by {move.by / 1e9:+.3f} s (± {move.error / 1e9:.3f} s) between "

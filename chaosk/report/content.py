@@ -35,7 +35,7 @@ class Proof:
     ranges: tuple[str, ...]
     more: int
     """Number of ranges left out."""
-    table: evidence.Table
+    table: evidence.EvidenceTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ MOST_RANGES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ReportContent:
     """The content of a report, in its order."""
 
     verdict: Verdict
@@ -95,16 +95,16 @@ class Content:
     windows: tuple[str, ...]
     measures: tuple[measures.MeasureRow, ...]
     states: states.States
-    groups: tuple[settings.Group, ...]
+    groups: tuple[settings.SettingsGroup, ...]
     again: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def content(run: RunDir) -> Content:
+def content(run: RunDir) -> ReportContent:
     """Read a run directory into the content of its report; raises UsageError if it has no verdict."""
     source = read(run)
     verdict, seen = source.verdict, timeline.see(source)
-    return Content(
+    return ReportContent(
         verdict=verdict,
         tone=headline.tone(verdict),
         sign=headline.sign(verdict),
@@ -156,13 +156,13 @@ def _rank(finding: Finding) -> int:
     return ("violation", "allowed", "information").index(finding.severity)
 
 
-def _findings(source: Source, seen: timeline.Seen) -> tuple[Shown, ...]:
+def _findings(source: Source, seen: timeline.EventSummary) -> tuple[Shown, ...]:
     verdict = source.verdict
     groups = grouped.grouped(sorted(verdict.findings, key=_rank))
     return tuple(_shown(group, verdict, seen) for group in groups)
 
 
-def _shown(group: grouped.Group, verdict: Verdict, seen: timeline.Seen) -> Shown:
+def _shown(group: grouped.Group, verdict: Verdict, seen: timeline.EventSummary) -> Shown:
     overlapped = {name for finding in group for name in finding.faults}
     return Shown(
         group=group,
@@ -173,7 +173,7 @@ def _shown(group: grouped.Group, verdict: Verdict, seen: timeline.Seen) -> Shown
     )
 
 
-def _proof(finding: Finding, verdict: Verdict, seen: timeline.Seen) -> Proof:
+def _proof(finding: Finding, verdict: Verdict, seen: timeline.EventSummary) -> Proof:
     known = seen.proofs.ranges.get((finding.check, str(finding.severity)))
     found = known.all() if known is not None else ()
     told = tuple(ranges.told(one, finding.check, seen.timeline.axis) for one in found)

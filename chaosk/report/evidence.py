@@ -74,17 +74,17 @@ def proofs(source: Source, axis: Axis, due: Mapping[tuple[str, int], Longs]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class EvidenceTable:
     """Evidence as a table of texts."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-def evidence_table(rows: Sequence[Row], zero: int) -> Table:
+def evidence_table(rows: Sequence[Row], zero: int) -> EvidenceTable:
     """Return the rows as a table with the columns of all rows, in order of appearance."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Table(columns, tuple(tuple(_text(name, row.get(name), zero) for name in columns) for row in rows))
+    return EvidenceTable(columns, tuple(tuple(_text(name, row.get(name), zero) for name in columns) for row in rows))
 
 
 def _text(column: str, value: Cell, zero: int) -> str:

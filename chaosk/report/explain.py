@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chaosk.core.figures import seconds
 from chaosk.report.causes import causes
 from chaosk.report.happenings import Happening, Surroundings, happenings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.stalls import Stall
 from chaosk.report.turning_points import turning_point
 
@@ -16,7 +16,7 @@ _NOTHING = "the leader and its ISR stayed the same"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StallShare:
     """A part of a stall: its label and its seconds."""
 
     label: str
@@ -33,7 +33,7 @@ class Explanation:
     """Client errors during the stall by name, most frequent first."""
     outcomes: tuple[tuple[str, int], ...]
     """Sends outstanding in the stall by result: ``ok (late)`` or the error's name."""
-    parts: tuple[Part, ...]
+    parts: tuple[StallShare, ...]
     """The parts of the stall, in order."""
     because: str
     """The same in one sentence."""
@@ -60,18 +60,18 @@ def _by_count(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _parts(outage: Outage, around: Surroundings) -> tuple[Part, ...]:
+def _parts(outage: PartitionOutage, around: Surroundings) -> tuple[StallShare, ...]:
     """Return the time until the turning point, and from then until a record got through."""
     turn = turning_point(outage, around)
     if turn is None:
-        return (Part(_NOTHING, outage.seconds),)
+        return (StallShare(_NOTHING, outage.seconds),)
     at = min(max(turn.at, outage.began), outage.ended)
     rest = "from then until the end of the run" if outage.censored else "from then until a record got through"
-    parts = (Part(turn.until, (at - outage.began) / 1e9), Part(rest, (outage.ended - at) / 1e9))
+    parts = (StallShare(turn.until, (at - outage.began) / 1e9), StallShare(rest, (outage.ended - at) / 1e9))
     return tuple(part for part in parts if part.seconds > 0)
 
 
-def _because(outage: Outage, parts: tuple[Part, ...], *, known: bool = False) -> str:
+def _because(outage: PartitionOutage, parts: tuple[StallShare, ...], *, known: bool = False) -> str:
     """Describe the parts of an outage; ``known``: its cause is reported separately."""
     length = seconds(outage.seconds)
     if outage.censored:

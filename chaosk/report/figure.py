@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chaosk.core.figures import number
 from chaosk.report import panels
 from chaosk.report.axis import Axis, Longs
-from chaosk.report.lanes import Lane
+from chaosk.report.lanes import StateLane
 from chaosk.report.marks import KINDS
 from chaosk.report.panels import ErrorRow
 from chaosk.report.svg import Panel, drawing
@@ -20,15 +20,15 @@ _SERVERS = "Brokers and ZooKeeper: thick is the controller or leads, thin serves
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class TimelineFigure:
     """The data to draw."""
 
     axis: Axis
     faults: tuple[Fault, ...]
     traffic: tuple[Traffic, ...]
     errors: tuple[ErrorRow, ...]
-    partitions: tuple[Lane, ...]
-    others: tuple[Lane, ...]
+    partitions: tuple[StateLane, ...]
+    others: tuple[StateLane, ...]
     """Brokers and ZooKeeper."""
     wrong: Mapping[str, Mapping[str, Longs]] = field(default_factory=dict)
     """Records with a violation by probe, then kind: number in each bucket of their send time."""
@@ -36,7 +36,7 @@ class Timeline:
     """Number of partitions that are not drawn, because others changed more often."""
 
 
-def draw(timeline: Timeline) -> str:
+def draw(timeline: TimelineFigure) -> str:
     """Draw the timeline as an SVG element with style variables for colours; empty if there is no data."""
     return drawing(
         list(_panels(timeline)),
@@ -46,7 +46,7 @@ def draw(timeline: Timeline) -> str:
     )
 
 
-def _panels(t: Timeline) -> Iterator[Panel]:
+def _panels(t: TimelineFigure) -> Iterator[Panel]:
     if t.faults:
         yield Panel("Faults", 0.22 * len(t.faults) + 0.06, lambda axes: panels.fault_rows(axes, t.faults, t.axis))
     for flow in t.traffic:
@@ -71,5 +71,5 @@ def _traffic_panels(flow: Traffic, axis: Axis, wrong: Mapping[str, Longs]) -> It
         yield Panel(title, 0.85, lambda axes: panels.latencies(axes, latency, axis), framed=True)
 
 
-def _lane_panel(title: str, lane: Lane) -> Panel:
+def _lane_panel(title: str, lane: StateLane) -> Panel:
     return Panel(title, 0.115 * len(lane.tracks) + 0.02, lambda axes: panels.lane(axes, lane))

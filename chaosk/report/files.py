@@ -7,13 +7,13 @@ from pathlib import Path
 
 from chaosk.core import files
 from chaosk.core.errors import UsageError
-from chaosk.report.content import Content, content
+from chaosk.report.content import ReportContent, content
 from chaosk.report.html import html
 from chaosk.report.junit import junit
 from chaosk.report.markdown import markdown
 from chaosk.rundir.paths import RunDir
 
-FORMATS: dict[str, tuple[str, Callable[[Content], str]]] = {
+FORMATS: dict[str, tuple[str, Callable[[ReportContent], str]]] = {
     "html": ("html", html),
     "markdown": ("markdown", markdown),
     "junit": ("junit", lambda content: junit(content.verdict, content.identity)),

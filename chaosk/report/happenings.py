@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chaosk.report.axis import Axis
 from chaosk.report.changes import Claim, PartitionChange, Place, StateChange
 from chaosk.report.members import Members
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.stalls import Stall, named
 from chaosk.report.tables import NONE
 from chaosk.rundir.verdict import Fault
@@ -98,7 +98,7 @@ def _all(stall: Stall, around: Surroundings) -> Iterator[Happening]:
     yield from _states(around)
 
 
-def _ends(outage: Outage) -> Iterator[Happening]:
+def _ends(outage: PartitionOutage) -> Iterator[Happening]:
     first, again = _WORDS[outage.kind]
     yield Happening(outage.began, "client", first, rank=0)
     if not outage.censored:
@@ -168,7 +168,9 @@ def _move(before: PartitionChange, after: PartitionChange) -> str:
     return ", ".join(parts) or f"epoch {after.epoch}"
 
 
-def _first_errors(outage: Outage, clients: frozenset[str], errors: Sequence[ClientError]) -> Iterator[Happening]:
+def _first_errors(
+    outage: PartitionOutage, clients: frozenset[str], errors: Sequence[ClientError]
+) -> Iterator[Happening]:
     told: set[str] = set()
     for error in errors:
         if error.probe in clients and outage.began <= error.at <= outage.ended and error.error not in told:

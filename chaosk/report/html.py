@@ -9,7 +9,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from chaosk.core.figures import seconds
-from chaosk.report.content import Content
+from chaosk.report.content import ReportContent
 from chaosk.report.glossary import meaning
 from chaosk.report.measures import window_name
 from chaosk.report.pages import environment
@@ -17,7 +17,7 @@ from chaosk.report.stalls import LATE, named
 from chaosk.report.words import anchor, listed, since
 
 
-def html(content: Content) -> str:
+def html(content: ReportContent) -> str:
     """Render the page. Every value is escaped; only the drawing is inserted as it is, escaped by matplotlib."""
     values = {field.name: getattr(content, field.name) for field in fields(content)}
     more = {"svg": Markup(content.svg), "places": _places(content)}  # noqa: S704
@@ -35,7 +35,7 @@ _PLACES = (
 """Sections: link name, title, and the attribute of the content (or its verdict) that fills it."""
 
 
-def _places(content: Content) -> tuple[tuple[str, str], ...]:
+def _places(content: ReportContent) -> tuple[tuple[str, str], ...]:
     """Return the sections of this page."""
     held = {"states": content.states.rows, "guards": content.verdict.guards, "decisions": content.verdict.decisions}
     return tuple((name, title) for name, title, what in _PLACES if held.get(what, getattr(content, what, None)))

@@ -25,7 +25,7 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LevelSpan:
     """A period in seconds since the timeline's start."""
 
     begin: float
@@ -38,18 +38,20 @@ class Track:
     """One node's line in a lane."""
 
     label: str
-    spans: tuple[Span, ...]
+    spans: tuple[LevelSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class StateLane:
     """A partition with a track for each replica, or the brokers, or the ZooKeeper nodes."""
 
     title: str
     tracks: tuple[Track, ...]
 
 
-def partition_lanes(changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()) -> tuple[Lane, ...]:
+def partition_lanes(
+    changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()
+) -> tuple[StateLane, ...]:
     """Return a lane for each partition with the most changes, in order of topic and partition.
 
     Shows the leader according to the newest epoch, and brokers with older epochs that still claim to lead.
@@ -69,7 +71,9 @@ def most_changed(changes: Iterable[PartitionChange], most: int = MOST_PARTITIONS
     return tuple(sorted(counts, key=lambda place: (-counts[place], place))[:most])
 
 
-def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()) -> Lane:
+def _partition_lane(
+    place: Place, changes: Sequence[PartitionChange], axis: Axis, claims: Sequence[Claim] = ()
+) -> StateLane:
     deposed = list(_deposed(changes, claims))
     brokers = sorted({broker for change in changes for broker in (*change.replicas, *change.isr, change.leader)} - {-1})
     tracks = (
@@ -85,7 +89,7 @@ def _partition_lane(place: Place, changes: Sequence[PartitionChange], axis: Axis
         )
         for broker in brokers
     )
-    return Lane(f"{place[0]} {place[1]}", tuple(tracks))
+    return StateLane(f"{place[0]} {place[1]}", tuple(tracks))
 
 
 def _deposed(changes: Sequence[PartitionChange], claims: Sequence[Claim]) -> Iterator[tuple[int, int, int]]:
@@ -113,14 +117,14 @@ def _role(broker: int, change: PartitionChange) -> Level:
     return Level.FOLLOWS if broker in change.isr else Level.OUT
 
 
-def broker_lane(answers: Sequence[StateChange], controllers: Sequence[StateChange], axis: Axis) -> Lane | None:
+def broker_lane(answers: Sequence[StateChange], controllers: Sequence[StateChange], axis: Axis) -> StateLane | None:
     """Return the lane of brokers with their answers and the controller; None without samples."""
     tracks = []
     for broker in sorted({change.who for change in answers}):
         own = [(change.at, change.state == "answers") for change in answers if change.who == broker]
         leads = [(change.at, change.who == broker) for change in controllers]
         tracks.append(Track(str(broker), _spans(_overlay(own, leads), axis)))
-    return Lane("brokers", tuple(tracks)) if tracks else None
+    return StateLane("brokers", tuple(tracks)) if tracks else None
 
 
 def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, bool]]) -> list[tuple[int, Level]]:
@@ -134,19 +138,19 @@ def _overlay(answers: Sequence[tuple[int, bool]], leads: Sequence[tuple[int, boo
     return levels
 
 
-def mode_lane(title: str, modes: Sequence[StateChange], axis: Axis) -> Lane | None:
+def mode_lane(title: str, modes: Sequence[StateChange], axis: Axis) -> StateLane | None:
     """Return the lane of ZooKeeper nodes or controllers with their roles; None if there are none."""
     levels = {"leader": Level.LEADS, "standalone": Level.LEADS, "follower": Level.FOLLOWS}
     tracks = []
     for node in sorted({change.who for change in modes}):
         own = [(change.at, levels.get(change.state, Level.OUT)) for change in modes if change.who == node]
         tracks.append(Track(str(node), _spans(own, axis)))
-    return Lane(title, tuple(tracks)) if tracks else None
+    return StateLane(title, tuple(tracks)) if tracks else None
 
 
-def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:
+def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[LevelSpan, ...]:
     """Return periods of equal level, clipped to the axis; the last one lasts to its end."""
-    spans: list[Span] = []
+    spans: list[LevelSpan] = []
     low, high = axis.limits
     for number, (at, level) in enumerate(levels):
         until = levels[number + 1][0] if number + 1 < len(levels) else axis.high
@@ -155,5 +159,5 @@ def _spans(levels: Sequence[tuple[int, Level]], axis: Axis) -> tuple[Span, ...]:
             continue
         if spans and spans[-1].level == level and spans[-1].end >= begin:
             begin = spans.pop().begin
-        spans.append(Span(begin, end, level))
+        spans.append(LevelSpan(begin, end, level))
     return tuple(spans)

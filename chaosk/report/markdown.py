@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from chaosk.core.figures import number
 from chaosk.core.printable import printable
-from chaosk.report.content import Content, Proof
+from chaosk.report.content import Proof, ReportContent
 from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name
 from chaosk.report.stalls import named
@@ -51,7 +51,7 @@ def _word(word: str) -> str:
     return f"{before}{fence}{room}{core}{room}{fence}{after}"
 
 
-def markdown(content: Content) -> str:
+def markdown(content: ReportContent) -> str:
     """Render the report, headline first, with tables of objectives, findings and measures."""
     sections = (
         _head(content), _ledger(content), _guards(content), _objectives(content), _findings(content), _stalls(content),
@@ -60,7 +60,7 @@ def markdown(content: Content) -> str:
     return "\n".join(line for section in sections for line in section) + "\n"
 
 
-def _head(content: Content) -> Iterator[str]:
+def _head(content: ReportContent) -> Iterator[str]:
     verdict = content.verdict
     yield f"## {content.sign} {escaped(content.headline)}"
     yield ""
@@ -83,25 +83,25 @@ def _head(content: Content) -> Iterator[str]:
         yield f"**Beyond the limits of harm, on purpose** ({escaped(limit.replace('_', ' '))}): {escaped(reason)}"
 
 
-def _ledger(content: Content) -> Iterator[str]:
+def _ledger(content: ReportContent) -> Iterator[str]:
     rows = [(r.topic, r.whom, r.owed, r.delivered, r.violation, r.excused, r.not_judged, r.sum) for r in content.ledger]
     yield from section("Ledger", COLUMNS, rows)
 
 
-def _guards(content: Content) -> Iterator[str]:
+def _guards(content: ReportContent) -> Iterator[str]:
     if content.verdict.guards:
         yield from _title("Why the evidence does not carry")
         for guard in content.verdict.guards:
             yield f"- **{escaped(guard.guard.replace('_', ' '))}**: {escaped(guard.what)}"
 
 
-def _objectives(content: Content) -> Iterator[str]:
+def _objectives(content: ReportContent) -> Iterator[str]:
     signs = {"met": "✓ met", "missed": "✕ missed", "not measured": "? not measured"}
     rows = [(o.name, o.subject, o.window, o.asked, o.measured, signs[o.state]) for o in content.objectives]
     yield from section("Objectives", ("objective", "of", "over", "asked for", "measured", "result"), rows)
 
 
-def _findings(content: Content) -> Iterator[str]:
+def _findings(content: ReportContent) -> Iterator[str]:
     if content.findings:
         yield from _title("Findings")
     for shown in content.findings:
@@ -139,7 +139,7 @@ def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
         yield ""
 
 
-def _stalls(content: Content) -> Iterator[str]:
+def _stalls(content: ReportContent) -> Iterator[str]:
     if content.explanations:
         yield from _title("Why it stalled")
     for e in content.explanations:
@@ -151,7 +151,7 @@ def _stalls(content: Content) -> Iterator[str]:
         yield f"- {where}: {escaped(e.because)}{told}"
 
 
-def _faults(content: Content) -> Iterator[str]:
+def _faults(content: ReportContent) -> Iterator[str]:
     def moment(at: int | None) -> str:
         return "never" if at is None else since(content.axis.seconds(at))
 
@@ -175,7 +175,7 @@ def _faults(content: Content) -> Iterator[str]:
         yield f"- {escaped(f'{one.name}: {one.step}, {moment(one.invoked)}{until}{why}')}"
 
 
-def _decisions(content: Content) -> Iterator[str]:
+def _decisions(content: ReportContent) -> Iterator[str]:
     rows = [
         (since(content.axis.seconds(d.at)), d.time, d.who, d.entry or "", d.says, d.text or "")
         for d in content.verdict.decisions
@@ -183,14 +183,14 @@ def _decisions(content: Content) -> Iterator[str]:
     yield from section("Decisions and notes", ("moment", "UTC", "who", "entry", "what", "text"), rows)
 
 
-def _clocks(content: Content) -> Iterator[str]:
+def _clocks(content: ReportContent) -> Iterator[str]:
     if content.clocks:
         yield from _title("Clocks of hosts")
     for told in content.clocks:
         yield f"- {escaped(told)}"
 
 
-def _measures(content: Content) -> Iterator[str]:
+def _measures(content: ReportContent) -> Iterator[str]:
     columns = ("figure", "of", *(window_name(window) for window in content.windows))
     rows = [(row.name, row.subject or "all", *row.cells) for row in content.measures]
     if rows:
@@ -201,7 +201,7 @@ def _measures(content: Content) -> Iterator[str]:
         yield "</details>"
 
 
-def _foot(content: Content) -> Iterator[str]:
+def _foot(content: ReportContent) -> Iterator[str]:
     yield ""
     yield escaped(" · ".join(f"{name} {value}" for name, value in content.identity))
     for note in content.notes:

@@ -17,7 +17,7 @@ _HOW = {"kill_probe": "killed", "stop_probe": "stopped", "pause_probe": "frozen"
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class AssignmentSpan:
     """A member's assignment of a partition from one moment to another, monotonic nanoseconds."""
 
     probe: str
@@ -49,7 +49,7 @@ class Limits:
 class Members:
     """All data about members."""
 
-    holdings: tuple[Holding, ...] = ()
+    holdings: tuple[AssignmentSpan, ...] = ()
     absences: tuple[Absence, ...] = ()
     limits: Mapping[str, Limits] = field(default_factory=dict)
     """By probe."""
@@ -57,21 +57,21 @@ class Members:
     """Names of the faults that targeted a group's coordinator, by group."""
 
 
-def holdings(rows: Iterable[Mapping[str, Any]], away: Sequence[Absence], end: int) -> tuple[Holding, ...]:
+def holdings(rows: Iterable[Mapping[str, Any]], away: Sequence[Absence], end: int) -> tuple[AssignmentSpan, ...]:
     """Return assignment periods from rows of ``assignments``: until revoked, the process stops, or ``end``."""
-    found: list[Holding] = []
+    found: list[AssignmentSpan] = []
     held: dict[tuple[str, int, Place], int] = {}
     for row in sorted(rows, key=lambda row: (row["at"], row["kind"] == "assign")):
         key = (str(row["probe"]), int(row["incarnation"]), (str(row["topic"]), int(row["partition"])))
         if row["kind"] == "assign":
             held.setdefault(key, int(row["at"]))
         elif key in held:
-            found.append(Holding(key[0], key[2], held.pop(key), int(row["at"])))
-    found += [Holding(probe, place, began, end) for (probe, _, place), began in held.items()]
+            found.append(AssignmentSpan(key[0], key[2], held.pop(key), int(row["at"])))
+    found += [AssignmentSpan(probe, place, began, end) for (probe, _, place), began in held.items()]
     return tuple(sorted((_until_gone(one, away) for one in found), key=lambda one: (one.began, one.probe, one.place)))
 
 
-def _until_gone(one: Holding, away: Sequence[Absence]) -> Holding:
+def _until_gone(one: AssignmentSpan, away: Sequence[Absence]) -> AssignmentSpan:
     gone = [a.began for a in away if a.probe == one.probe and one.began <= a.began < one.ended]
     return replace(one, ended=min([one.ended, *gone]))
 

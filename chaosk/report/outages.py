@@ -21,7 +21,7 @@ CHECKS = {"produce_unavailability": "producer", "consume_unavailability": "reade
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class PartitionOutage:
     """A period without any completion, monotonic nanoseconds."""
 
     who: str
@@ -40,16 +40,16 @@ class Outage:
         return (self.ended - self.began) / 1e9
 
 
-def outages(source: Source) -> tuple[Outage, ...]:
+def outages(source: Source) -> tuple[PartitionOutage, ...]:
     """Return every outage that the checks found, by time; malformed rows are left out."""
     found = [outage for check, who in CHECKS.items() for outage in _outages(check, who, source)]
     return tuple(sorted(found, key=lambda outage: (outage.began, outage.who, outage.place)))
 
 
-def _outages(check: str, who: str, source: Source) -> Iterator[Outage]:
+def _outages(check: str, who: str, source: Source) -> Iterator[PartitionOutage]:
     for row in islice(rows(source, check), MOST_ROWS):
         try:
-            yield Outage(
+            yield PartitionOutage(
                 who=str(row[who]),
                 kind=check.partition("_")[0],
                 place=(str(row["topic"]), int(row["partition"])),

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from chaosk.core.figures import number, seconds
 from chaosk.core.printable import printable
 from chaosk.report.axis import Axis, Floats, Longs
-from chaosk.report.lanes import Lane, Level
+from chaosk.report.lanes import Level, StateLane
 from chaosk.report.marks import KINDS
 from chaosk.report.palette import Tone
-from chaosk.report.traffic import Latency
+from chaosk.report.traffic import LatencySeries
 from chaosk.report.words import anchor, since
 from chaosk.rundir.verdict import Fault
 
@@ -234,7 +234,7 @@ def stepped(values: Floats) -> Floats:
     return np.append(values, values[-1:])
 
 
-def latencies(axes: Axes, latency: Latency, axis: Axis) -> list[Note]:
+def latencies(axes: Axes, latency: LatencySeries, axis: Axis) -> list[Note]:
     """Draw latency from the intended time on a log scale: p50 thin, p99 thick, maximum dotted."""
     looks = (
         (latency.top, Tone.TOP, 0.9, (0, (1, 1.2))),
@@ -277,7 +277,7 @@ def errors(axes: Axes, rows: Sequence[ErrorRow], axis: Axis) -> list[Note]:
     return notes
 
 
-def lane(axes: Axes, drawn: Lane) -> list[Note]:
+def lane(axes: Axes, drawn: StateLane) -> list[Note]:
     """Draw a track for each node: thick as leader (red: by its own claim only), thin as follower, dotted if out."""
     axes.set_ylim(len(drawn.tracks) - 0.4, -0.6)
     for row, track in enumerate(drawn.tracks):

@@ -30,7 +30,7 @@ _RECORDS = {
 
 
 @dataclass(slots=True)
-class Range:
+class RecordRange:
     """Adjacent records or offsets of one partition; ``low`` is None if no offset is known."""
 
     reader: str
@@ -60,7 +60,7 @@ class Ranges:
     """The ranges of one finding, built row by row."""
 
     check: str
-    places: dict[tuple[str, str, int], list[Range]] = field(default_factory=dict)
+    places: dict[tuple[str, str, int], list[RecordRange]] = field(default_factory=dict)
     rest: int = 0
     """Rows of partitions beyond ``MOST_PLACES``."""
 
@@ -80,7 +80,7 @@ class Ranges:
         at = _whole(row.get("began"))
         _into(self.places.setdefault(key, []), key, low, high, at)
 
-    def all(self) -> tuple[Range, ...]:
+    def all(self) -> tuple[RecordRange, ...]:
         """Return every range, by reader, partition and offset."""
         return tuple(one for _, ranges in sorted(self.places.items()) for one in ranges)
 
@@ -94,33 +94,35 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _into(ranges: list[Range], key: tuple[str, str, int], low: int | None, high: int | None, at: int | None) -> None:
+def _into(
+    ranges: list[RecordRange], key: tuple[str, str, int], low: int | None, high: int | None, at: int | None
+) -> None:
     """Merge a row into its partition's ranges, which are ordered by offset, unknown offsets first."""
     place = bisect_left(ranges, -1 if low is None else low, key=lambda one: -1 if one.high is None else one.high)
     for near in (place, place - 1):
         if 0 <= near < len(ranges) and _touches(ranges[near], low, high):
             ranges[near].add(low, high, at, at)
             return
-    ranges.insert(place, Range(*key, None, None))
+    ranges.insert(place, RecordRange(*key, None, None))
     ranges[place].add(low, high, at, at)
     if len(ranges) > MOST_RANGES:
         _join_nearest(ranges)
 
 
-def _touches(one: Range, low: int | None, high: int | None) -> bool:
+def _touches(one: RecordRange, low: int | None, high: int | None) -> bool:
     if one.low is None or one.high is None or low is None or high is None:
         return one.low is None and low is None
     return low <= one.high + 1 + GAP and high >= one.low - 1 - GAP
 
 
-def _join_nearest(ranges: list[Range]) -> None:
+def _join_nearest(ranges: list[RecordRange]) -> None:
     known = [n for n in range(1, len(ranges)) if ranges[n - 1].high is not None]
     nearest = min(known, key=lambda n: (ranges[n].low or 0) - (ranges[n - 1].high or 0))
     gone = ranges.pop(nearest)
     ranges[nearest - 1].add(gone.low, gone.high, gone.began, gone.ended, gone.rows)
 
 
-def told(one: Range, check: str, axis: Axis) -> str:
+def told(one: RecordRange, check: str, axis: Axis) -> str:
     """Describe a range, like ``orders-0: offsets 3118 to 7412, 4,295 records, sent +10.50 s to +31.90 s``."""
     parts = [_offsets(one)]
     if check in _RECORDS:
@@ -134,7 +136,7 @@ def told(one: Range, check: str, axis: Axis) -> str:
     return f"{one.topic}-{one.partition}{whose}: {', '.join(parts)}"
 
 
-def _offsets(one: Range) -> str:
+def _offsets(one: RecordRange) -> str:
     if one.low is None:
         return "offsets unknown"
     return f"offset {one.low}" if one.low == one.high else f"offsets {one.low} to {one.high}"

@@ -14,25 +14,27 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SettingsGroup:
     """Settings under one heading."""
 
     title: str
     pairs: Pairs
 
 
-def groups(source: Source) -> tuple[Group, ...]:
+def groups(source: Source) -> tuple[SettingsGroup, ...]:
     """Return all parts of the plan that determine the outcome, by heading; missing parts are left out."""
     scenario = _mapping(source.plan.get("scenario"))
     inventory = _mapping(source.plan.get("inventory"))
-    found = [Group(f"Topic {name}", flat(topic)) for name, topic in _mapping(scenario.get("topics")).items()]
-    found += [Group(f"Probe {name}", flat(probe)) for name, probe in _mapping(scenario.get("probes")).items()]
-    found += [Group(f"Timeline {number + 1}", flat(e)) for number, e in enumerate(scenario.get("timeline") or ())]
-    found.append(Group("Expected", flat(scenario.get("expect"))))
-    found.append(Group("Variables", flat(scenario.get("variables"))))
-    found.append(Group("Client settings of the cluster", flat(inventory.get("client"))))
-    found.append(Group("Versions", versions(source.plan)))
-    found.append(Group("Time spent", durations(source.record)))
+    found = [SettingsGroup(f"Topic {name}", flat(topic)) for name, topic in _mapping(scenario.get("topics")).items()]
+    found += [SettingsGroup(f"Probe {name}", flat(probe)) for name, probe in _mapping(scenario.get("probes")).items()]
+    found += [
+        SettingsGroup(f"Timeline {number + 1}", flat(e)) for number, e in enumerate(scenario.get("timeline") or ())
+    ]
+    found.append(SettingsGroup("Expected", flat(scenario.get("expect"))))
+    found.append(SettingsGroup("Variables", flat(scenario.get("variables"))))
+    found.append(SettingsGroup("Client settings of the cluster", flat(inventory.get("client"))))
+    found.append(SettingsGroup("Versions", versions(source.plan)))
+    found.append(SettingsGroup("Time spent", durations(source.record)))
     return tuple(group for group in found if group.pairs)
 
 

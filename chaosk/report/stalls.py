@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chaosk.report.changes import Place
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.tables import NONE, Frame
 from chaosk.report.words import listed
 
@@ -26,13 +26,13 @@ TOGETHER = 1_500_000_000
 class Stall:
     """Simultaneous outages of one probe or group on several partitions; ``longest`` is the longest of them."""
 
-    longest: Outage
+    longest: PartitionOutage
     places: tuple[Place, ...]
 
 
-def stalls(outages: Iterable[Outage]) -> tuple[Stall, ...]:
+def stalls(outages: Iterable[PartitionOutage]) -> tuple[Stall, ...]:
     """Merge outages of the same probe or group that begin and end together; return the longest ones by time."""
-    groups: list[list[Outage]] = []
+    groups: list[list[PartitionOutage]] = []
     for outage in sorted(outages, key=lambda outage: (outage.who, outage.kind, outage.began, outage.place)):
         home = next((group for group in groups if _together(group[0], outage)), None)
         if home is None:
@@ -44,12 +44,12 @@ def stalls(outages: Iterable[Outage]) -> tuple[Stall, ...]:
     return tuple(sorted(longest[:MOST_STALLS], key=lambda stall: (stall.longest.began, stall.longest.who)))
 
 
-def _together(one: Outage, other: Outage) -> bool:
+def _together(one: PartitionOutage, other: PartitionOutage) -> bool:
     same = (one.who, one.kind) == (other.who, other.kind)
     return same and abs(one.began - other.began) <= TOGETHER and abs(one.ended - other.ended) <= TOGETHER
 
 
-def _stall(group: Sequence[Outage]) -> Stall:
+def _stall(group: Sequence[PartitionOutage]) -> Stall:
     return Stall(max(group, key=lambda outage: outage.seconds), tuple(sorted({outage.place for outage in group})))
 
 

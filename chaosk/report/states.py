@@ -21,7 +21,7 @@ class Replica:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class StateCell:
     """A partition, or another fact, in one state of the cluster."""
 
     replicas: tuple[Replica, ...]
@@ -35,7 +35,7 @@ class StateRow:
     """One partition or fact, with a cell for each state."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[StateCell, ...]
 
     @property
     def changed(self) -> bool:
@@ -118,7 +118,7 @@ def _partition_rows(views: Sequence[dict[tuple[str, int], tuple[Replica, ...]]])
     rows = []
     for place in places:
         seen = [view.get(place, ()) for view in views]
-        cells = tuple(Cell(replicas, replica_text(replicas), replicas != seen[0]) for replicas in seen)
+        cells = tuple(StateCell(replicas, replica_text(replicas), replicas != seen[0]) for replicas in seen)
         rows.append(StateRow(f"{place[0]} {place[1]}", cells))
     return rows
 
@@ -132,7 +132,7 @@ def replica_text(replicas: Sequence[Replica]) -> str:
 
 
 def _fact_row(name: str, texts: Sequence[str]) -> StateRow:
-    return StateRow(name, tuple(Cell((), text, text != texts[0]) for text in texts))
+    return StateRow(name, tuple(StateCell((), text, text != texts[0]) for text in texts))
 
 
 def _looked_at_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
@@ -146,7 +146,7 @@ def _looked_at(name: str, texts: Sequence[str]) -> StateRow:
     """Compare with the first state that has the fact; growth of a log is not a change."""
     first = next(text for text in texts if text)
     moves = name.startswith(_LOG)
-    return StateRow(name, tuple(Cell((), text, bool(text) and text != first and not moves) for text in texts))
+    return StateRow(name, tuple(StateCell((), text, bool(text) and text != first and not moves) for text in texts))
 
 
 def _logs(view: Mapping[str, Any]) -> dict[str, str]:

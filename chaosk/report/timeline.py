@@ -10,7 +10,7 @@ from chaosk.report.around import error_rows, rows, server_lanes, surroundings
 from chaosk.report.axis import Axis
 from chaosk.report.evidence import Proofs, proofs
 from chaosk.report.explain import Explanation, explain
-from chaosk.report.figure import Timeline
+from chaosk.report.figure import TimelineFigure
 from chaosk.report.happenings import Surroundings
 from chaosk.report.outages import outages
 from chaosk.report.source import Source, read
@@ -25,16 +25,16 @@ MOST_PROBES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EventSummary:
     """Everything derived from the events."""
 
-    timeline: Timeline
+    timeline: TimelineFigure
     explanations: tuple[Explanation, ...]
     proofs: Proofs
     around: Surroundings
 
 
-def see(source: Source) -> Seen:
+def see(source: Source) -> EventSummary:
     """Read the data of plots and explanations in bounded memory; unreadable parts are left out and noted."""
     axis = axis_of(source)
     due: Due = source.tolerate(lambda: _due(source)) or {}
@@ -42,7 +42,7 @@ def see(source: Source) -> Seen:
     found = proofs(source, axis, due)
     around = surroundings(source, axis)
     drawn = lanes.partition_lanes(around.partitions, axis, around.claims)
-    timeline = Timeline(
+    timeline = TimelineFigure(
         axis=axis,
         faults=tuple(fault for fault in source.verdict.faults if fault.step not in QUIET),
         traffic=flows,
@@ -52,7 +52,7 @@ def see(source: Source) -> Seen:
         wrong={flow.probe: found.marks.of(flow.probe) for flow in flows},
         unshown=len({change.place for change in around.partitions}) - len(drawn),
     )
-    return Seen(timeline, _explanations(source, around), found, around)
+    return EventSummary(timeline, _explanations(source, around), found, around)
 
 
 def causes(verdict: Verdict, run: RunDir) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ _EDGES = 10.0 ** (_LOWEST + np.arange(_BINS + 1) / _PER_DECADE)
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class LatencySeries:
     """Latency in seconds per bucket of a record's *due* time, so that it includes a stall; NaN without records.
 
     Percentiles are read off a histogram with 50 bins per decade, so they are accurate to 5 %; ``top`` is exact.
@@ -42,14 +42,14 @@ class Traffic:
     """``produce`` or ``consume``."""
     rates: dict[str, Floats]
     """Records per second by outcome: ok, fail, info."""
-    latency: Latency | None
+    latency: LatencySeries | None
     """Latency of acknowledged records, or end to end of delivered ones. None if unknown."""
     totals: dict[str, int]
     """Records by outcome."""
 
 
 @dataclass(slots=True)
-class _Tally:
+class _TrafficCounts:
     """Counters that one pass over the rows fills."""
 
     axis: Axis
@@ -80,7 +80,9 @@ class _Tally:
     def traffic(self, probe: str, kind: str) -> Traffic:
         """Return the counted traffic."""
         rates = {name: counts / self.axis.width for name, counts in self.counts.items()}
-        latency = Latency(self._percentile(0.50), self._percentile(0.99), self.top) if self.histogram.any() else None
+        latency = (
+            LatencySeries(self._percentile(0.50), self._percentile(0.99), self.top) if self.histogram.any() else None
+        )
         return Traffic(probe, kind, rates, latency, self.totals)
 
     def _percentile(self, share: float) -> Floats:
@@ -92,14 +94,14 @@ class _Tally:
 
 def produced(batches: Iterable[Frame], axis: Axis) -> tuple[Traffic, ...]:
     """Return the traffic of each producer, from probe, scheduled, invoked, completed, outcome of ``sends``."""
-    tallies: dict[str, _Tally] = {}
+    tallies: dict[str, _TrafficCounts] = {}
     for frame in batches:
         for probe, rows in frame.masks("probe"):
-            _count_sends(tallies.setdefault(probe, _Tally(axis)), frame.where(rows))
+            _count_sends(tallies.setdefault(probe, _TrafficCounts(axis)), frame.where(rows))
     return tuple(tally.traffic(probe, "produce") for probe, tally in sorted(tallies.items()))
 
 
-def _count_sends(tally: _Tally, frame: Frame) -> None:
+def _count_sends(tally: _TrafficCounts, frame: Frame) -> None:
     completed, invoked, due = frame.ints("completed"), frame.ints("invoked"), frame.ints("scheduled")
     known = np.where(completed == NONE, invoked, completed)  # a send without an end counts at its start
     for outcome, rows in frame.masks("outcome"):
@@ -110,7 +112,7 @@ def _count_sends(tally: _Tally, frame: Frame) -> None:
 
 def together(batches: Iterable[Frame], axis: Axis) -> Traffic | None:
     """Return the combined traffic of all producers, from the same columns without probe; None without sends."""
-    tally = _Tally(axis)
+    tally = _TrafficCounts(axis)
     for frame in batches:
         _count_sends(tally, frame)
     return tally.traffic("", "produce") if tally.totals else None
@@ -146,11 +148,11 @@ def _place(due: Due, key: tuple[str, int], seq: Longs, scheduled: Longs) -> None
 
 def consumed(batches: Iterable[Frame], axis: Axis, due: Due) -> tuple[Traffic, ...]:
     """Return the traffic of each consumer, from probe, at, producer, producer_incarnation and seq of ``reads``."""
-    tallies: dict[str, _Tally] = {}
+    tallies: dict[str, _TrafficCounts] = {}
     for frame in batches:
         at, scheduled = frame.ints("at"), _due(frame, due)
         for probe, rows in frame.masks("probe"):
-            tally = tallies.setdefault(probe, _Tally(axis))
+            tally = tallies.setdefault(probe, _TrafficCounts(axis))
             tally.count("ok", at[rows])
             known = rows & (scheduled != NONE)
             tally.wait(scheduled[known], at[known])

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 from chaosk.report.changes import PartitionChange
 from chaosk.report.happenings import BEFORE, SAMPLED, Surroundings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.tables import NONE
 from chaosk.report.words import listed
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurningPoint:
     """A change at ``at`` (monotonic nanoseconds), with the words for the part of an outage before it."""
 
     at: int
     until: str
 
 
-def turning_point(outage: Outage, around: Surroundings) -> Turn | None:
+def turning_point(outage: PartitionOutage, around: Surroundings) -> TurningPoint | None:
     """Return the last change that can have ended an outage; None if there is none.
 
     A partition with a new leader can be written to. A leader with a smaller ISR no longer waits for a dead replica:
@@ -34,20 +34,20 @@ def turning_point(outage: Outage, around: Surroundings) -> Turn | None:
     return max(inside, key=lambda turn: turn.at, default=None)
 
 
-def _partition_turns(outage: Outage, changes: tuple[PartitionChange, ...]) -> Iterator[Turn]:
+def _partition_turns(outage: PartitionOutage, changes: tuple[PartitionChange, ...]) -> Iterator[TurningPoint]:
     mine = [change for change in changes if change.place == outage.place and change.leader != NONE]
     for before, after in itertools.pairwise(mine):
         where = f"{after.topic} {after.partition}"
         gone = sorted(before.isr - after.isr)
         if after.leader != before.leader:
-            yield Turn(after.at, f"until broker {after.leader} led {where}")
+            yield TurningPoint(after.at, f"until broker {after.leader} led {where}")
         elif gone:
             names = listed([str(broker) for broker in gone])
-            yield Turn(after.at, f"until broker {names} was out of the ISR of {where}")
+            yield TurningPoint(after.at, f"until broker {names} was out of the ISR of {where}")
 
 
-def _given_anew(outage: Outage, around: Surroundings) -> Iterator[Turn]:
+def _given_anew(outage: PartitionOutage, around: Surroundings) -> Iterator[TurningPoint]:
     clients = around.clients(outage.who)
     for at, probe, told in around.rebalances:
         if probe in clients and told == "assign" and at >= outage.began:
-            yield Turn(at, "until the group had rebalanced")
+            yield TurningPoint(at, "until the group had rebalanced")

@@ -8,7 +8,7 @@ from chaosk.report.causes import causes
 from chaosk.report.evidence import rows
 from chaosk.report.explain import Explanation
 from chaosk.report.happenings import Surroundings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.source import Source
 from chaosk.report.stalls import Stall, named, stalls
 from chaosk.report.words import since
@@ -39,14 +39,14 @@ def _stuck(source: Source, around: Surroundings) -> Iterator[str]:
         yield from causes(stall.longest, stall.places, around)
 
 
-def _never_went_on(source: Source) -> Iterator[Outage]:
+def _never_went_on(source: Source) -> Iterator[PartitionOutage]:
     for number, row in enumerate(rows(source, "stuck_consumer")):
         place, times = (row.get("topic"), row.get("partition")), (row.get("began"), row.get("ended"))
         if number >= _MOST_ROWS:
             return
         if isinstance(place[1], int) and isinstance(times[0], int) and isinstance(times[1], int):
             who = str(row.get("reader") or row.get("probe") or "")
-            yield Outage(who, "consume", (str(place[0]), place[1]), times[0], times[1], censored=True)
+            yield PartitionOutage(who, "consume", (str(place[0]), place[1]), times[0], times[1], censored=True)
 
 
 def _missed(verdict: Verdict, around: Surroundings, explanations: Iterable[Explanation]) -> Iterator[str]:

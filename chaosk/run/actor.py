@@ -12,12 +12,12 @@ from chaosk.core.errors import ChaoskError
 from chaosk.planning.plan import Plan
 from chaosk.planning.resolve import aim
 from chaosk.run.admission import Admission
-from chaosk.run.approval import Asking, Skipped
+from chaosk.run.approval import Approval, Skipped
 from chaosk.run.display import Display
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.run.faults import Faults
 from chaosk.spec.contracts.condition import Answer, counting
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.expression import parse_condition
 from chaosk.spec.scenario import Entry
 
@@ -29,13 +29,13 @@ class FaultActor:
     """Executes entries for the timeline: see :class:`chaosk.run.timeline.Actor`."""
 
     plan: Plan
-    hands: Hands
+    hands: Executor
     faults: Faults
     display: Display
     admission: Admission
     before_undo: Callable[[], None]
     """Called before each undo, with all faults still in place."""
-    asking: Asking | None = None
+    asking: Approval | None = None
     """Asks the operator before an entry acts; None to ask nothing."""
 
     def start(self, entry: Entry, stop: threading.Event) -> Callable[[], None]:
@@ -62,10 +62,10 @@ class FaultActor:
 
         return end
 
-    def _aimed(self, entry: Entry) -> Fault:
+    def _aimed(self, entry: Entry) -> PreparedFault:
         return aim(entry, self.plan.inventory, self.hands.live, self.plan.seed, self.plan.run_id)
 
-    def _settled(self, asking: Asking, entry: Entry, stop: threading.Event) -> Fault:
+    def _settled(self, asking: Approval, entry: Entry, stop: threading.Event) -> PreparedFault:
         try:
             return asking.settled(entry, lambda: self._aimed(entry), stop)
         except Skipped as skipped:

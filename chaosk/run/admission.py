@@ -13,7 +13,7 @@ from chaosk.planning.conflicts import contradiction
 from chaosk.planning.safety import on_own_machine
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.live import ForeignPartition
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
 
@@ -35,10 +35,10 @@ class Admission:
         self._allow = allow
         self._foreign = foreign
         self._here = here
-        self._standing: dict[str, Fault] = {}
+        self._standing: dict[str, PreparedFault] = {}
         self._lock = threading.Lock()
 
-    def admit(self, fault: Fault, entry: Entry) -> None:
+    def admit(self, fault: PreparedFault, entry: Entry) -> None:
         """Admit a fault, which counts from here on. Raises StepError with the reason for a refusal, and the remedy."""
         foreign = self._others() if fault.harm else ()
         with self._lock:

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from chaosk.core.errors import ChaoskError
 from chaosk.planning import preview
-from chaosk.run.timeline_clock import Pace
+from chaosk.run.timeline_clock import TimelineClock
 from chaosk.rundir.decision import Decision
-from chaosk.spec.contracts.step import Fact, Fault, Pause
+from chaosk.spec.contracts.step import Fact, Pause, PreparedFault
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
 
@@ -60,14 +60,14 @@ class Decider(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Approval:
     """Asks about every entry that has an effect; the timeline is paused until the answer."""
 
     decider: Decider
-    pace: Pace
+    pace: TimelineClock
     inventory: Inventory
 
-    def settled(self, entry: Entry, aim: Callable[[], Fault], halt: threading.Event) -> Fault:
+    def settled(self, entry: Entry, aim: Callable[[], PreparedFault], halt: threading.Event) -> PreparedFault:
         """Return the fault to inject, with the targets that were shown; raises Skipped, Interrupted, StepError.
 
         A leader may move before the answer. So the entry is aimed again after a go, and asked about again if its
@@ -84,7 +84,7 @@ class Asking:
                     break
             return fault
 
-    def _question(self, fault: Fault, entry: Entry, again: str) -> Question:
+    def _question(self, fault: PreparedFault, entry: Entry, again: str) -> Question:
         return Question(
             entry=entry.name,
             step=entry.kind,
@@ -98,6 +98,6 @@ class Asking:
         )
 
 
-def acts(fault: Fault) -> bool:
+def acts(fault: PreparedFault) -> bool:
     """Return True if a fault has any effect: a wait has none."""
     return any(not isinstance(deed, Pause | Fact) for deed in fault.inject)

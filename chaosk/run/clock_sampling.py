@@ -17,7 +17,7 @@ LOOSE = 2_000_000_000
 """Maximum nanoseconds on the way for an answer that counts as a clock measurement."""
 
 
-class Clocked:
+class ClockSampling:
     """Wraps another transport."""
 
     def __init__(self, transport: Transport) -> None:

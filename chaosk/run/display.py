@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.core.printable import printable
-from chaosk.run.active_faults import Standing
+from chaosk.run.active_faults import ActiveFault
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 
@@ -44,7 +44,7 @@ class Status:
     """True if the timeline is paused for a question."""
     outlook: tuple[Outlook, ...] = ()
     """The entries of the timeline with their states."""
-    faults: tuple[Standing, ...] = ()
+    faults: tuple[ActiveFault, ...] = ()
     """The faults that are not over."""
 
     @property
@@ -86,7 +86,7 @@ class Rates:
         return dict(self._rates)
 
 
-class Errors:
+class RecentErrors:
     """The last error of each probe, dropped some time after the last occurrence."""
 
     def __init__(self) -> None:

@@ -29,20 +29,20 @@ from chaosk.core.errors import ChaoskError, EventLogError, HealError
 from chaosk.hosts.fingerprint import differences
 from chaosk.planning.localhost import here
 from chaosk.planning.plan import Plan
-from chaosk.run.active_faults import standing
+from chaosk.run.active_faults import active_faults
 from chaosk.run.actor import FaultActor
 from chaosk.run.admission import Admission
 from chaosk.run.analyst import Analyst
-from chaosk.run.approval import Asking, Decider
+from chaosk.run.approval import Approval, Decider
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.display import Display, Errors, Rates, Status
-from chaosk.run.environment import Field
+from chaosk.run.display import Display, Rates, RecentErrors, Status
+from chaosk.run.environment import Environment
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.monitor import Monitor
 from chaosk.run.recorder import Recorder
 from chaosk.run.timeline import Timeline
-from chaosk.run.timeline_clock import Pace
+from chaosk.run.timeline_clock import TimelineClock
 from chaosk.run.waiting import become_whole, drain, settle_longer, warm_up
 from chaosk.rundir.events.store import close as close_events
 from chaosk.rundir.events.writer_reports import RUN
@@ -60,7 +60,7 @@ class Engine:
     """One run."""
 
     def __init__(
-        self, plan: Plan, field: Field, rundir: RunDir, display: Display, stop: threading.Event,
+        self, plan: Plan, field: Environment, rundir: RunDir, display: Display, stop: threading.Event,
         decider: Decider | None = None,
     ) -> None:  # fmt: skip
         """``decider`` is asked before each entry acts; None to ask nothing."""
@@ -75,11 +75,11 @@ class Engine:
         field.excuse(self._faults.down)
         field.tell_remakings(self._recorder.remaking)
         admission = Admission(plan.inventory, plan.scenario.allow, field.foreign.partitions, here(plan.inventory))
-        self._pace, self._decider = Pace(), decider
-        asking = Asking(decider, self._pace, plan.inventory) if decider is not None else None
+        self._pace, self._decider = TimelineClock(), decider
+        asking = Approval(decider, self._pace, plan.inventory) if decider is not None else None
         actor = FaultActor(plan, field.hands, self._faults, display, admission, self._snapshot_during, asking)
         self._timeline = Timeline(plan.scenario.timeline, actor, stop, self._pace)
-        self._rates, self._errors = Rates(), Errors()
+        self._rates, self._errors = Rates(), RecentErrors()
         self._phase = "warm_up"
         self._began = now()
         self._wall = time.time_ns()
@@ -269,6 +269,6 @@ class Engine:
                 cluster=self._field.watched(),
                 stands=self._pace.stands,
                 outlook=self._timeline.outlook(self._began if began else self._pace.now()),
-                faults=standing(self._faults.lives(), self._leases.left()),
+                faults=active_faults(self._faults.lives(), self._leases.left()),
             )
         )

@@ -17,7 +17,7 @@ from chaosk.cluster.client_settings import client_settings, probe_settings
 from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.group_state import GroupState, look
 from chaosk.cluster.health import unhealthy
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.operate import operate
 from chaosk.cluster.remake import identity_of
 from chaosk.cluster.wire import PATIENCE
@@ -25,19 +25,19 @@ from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.plugins import name_of
 from chaosk.hosts.heal import find
 from chaosk.hosts.localhost import kept, places
-from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.localhost import here
 from chaosk.planning.plan import Plan
 from chaosk.planning.safety import refuse
 from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import spec_of
-from chaosk.run.clock_sampling import Clocked
+from chaosk.run.clock_sampling import ClockSampling
 from chaosk.run.display import Display
 from chaosk.run.evidence import Evidence
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.run.leases import Leases
-from chaosk.run.lock_keeper import Holding
+from chaosk.run.lock_keeper import LockKeeper
 from chaosk.run.naming import Naming
 from chaosk.run.preflight import diagnostic
 from chaosk.run.preflight.cluster import cluster
@@ -50,9 +50,9 @@ from chaosk.run.preflight.rights import rights
 from chaosk.run.preflight.shape import check_shape
 from chaosk.run.preflight.suits import suits
 from chaosk.run.preflight.switches import switches
-from chaosk.run.probe_supervisor import Crew
+from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.run.remakings import Remakings
-from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunSight
+from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunStopConditionInputs
 from chaosk.run.watcher.process import WatcherProcess
 from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.run.watcher.state import WatcherState
@@ -64,7 +64,7 @@ from chaosk.spec.contracts.stop_condition import StopCondition
 log = structlog.get_logger()
 
 
-class Field:
+class Environment:
     """Connections are made when they are first needed; use as a context manager."""
 
     def __init__(self, plan: Plan, lost: Callable[[str], None]) -> None:
@@ -74,11 +74,11 @@ class Field:
         self._lost = lost
         self.gone: str | None = None
         """Reason why this run has lost the cluster; None while it has it."""
-        self._transport = Clocked(Reach(Ssh(inventory.hosts), kept(inventory.name)))
+        self._transport = ClockSampling(RoutingTransport(Ssh(inventory.hosts), kept(inventory.name)))
         self._naming = Naming(inventory)
         self._brokers = Brokers(inventory, client_settings(inventory), find=self._naming.find)
         self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
-        self._holding = Holding(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
+        self._holding = LockKeeper(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
         self._writers: list[str] = []
         self._host_watch: HostWatch | None = None
@@ -86,12 +86,12 @@ class Field:
         self._remakings = Remakings()
         self._watcher: WatcherProcess | None = None
         waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
-        self.crew = Crew(self._launch, waiting)
-        self.live = ClusterLive(
+        self.crew = ProbeSupervisor(self._launch, waiting)
+        self.live = LiveCluster(
             inventory, self._brokers, self.crew.state, names=self._naming, as_probes=self._as_probes
         )
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
-        self.hands = Hands(
+        self.hands = Executor(
             inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
         )  # fmt: skip
 
@@ -129,7 +129,7 @@ class Field:
         if self._own_names():
             self._naming.check()
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
-            live = ClusterLive(inventory, patient, self.crew.state, PATIENCE)
+            live = LiveCluster(inventory, patient, self.crew.state, PATIENCE)
             diagnostic.refuse(cluster(live, patient, inventory, scenario.topics))
             diagnostic.refuse(rights(live, inventory, scenario))
             diagnostic.refuse(configured(patient, tuple(inventory.brokers), scenario.configured))
@@ -187,14 +187,14 @@ class Field:
         """The inventory's stop conditions, then the scenario's."""
         return (*self._plan.inventory.stop_conditions, *self._plan.scenario.stop_conditions)
 
-    def sight(self, held: Callable[[], frozenset[str]]) -> RunSight:
+    def sight(self, held: Callable[[], frozenset[str]]) -> RunStopConditionInputs:
         """Return the input of stop conditions; ``held``: the hosts that a fault affects as a whole."""
 
         def watched() -> WatcherState | None:
             return self._watcher.state() if self._watcher is not None else None
 
         self._host_watch = HostWatch(Ssh(self._plan.inventory.hosts), self._plan.inventory.hosts, held)
-        return RunSight(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
+        return RunStopConditionInputs(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
 
     def watched(self) -> tuple[str, ...]:
         """Return the watcher's last sample of the cluster, as lines for people."""

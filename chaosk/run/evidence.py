@@ -11,7 +11,7 @@ import structlog
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.snapshot import Snapshot, take
 from chaosk.core.errors import ChaoskError, ClusterError, EventLogError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.clock import Offset, clock
 from chaosk.planning.plan import Plan
@@ -19,7 +19,7 @@ from chaosk.run.audit.missing import joined, missing, whole
 from chaosk.run.audit.ranges import ends, held
 from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.run.audit.tail_audit import audit
-from chaosk.run.clock_sampling import Clocked
+from chaosk.run.clock_sampling import ClockSampling
 from chaosk.run.observation import observe
 from chaosk.run.recorder import Recorder
 from chaosk.run.replica_logs.replicas import compare
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 class Evidence:
     """Collects evidence through connections that it does not own."""
 
-    def __init__(self, plan: Plan, brokers: Brokers, live: Live, transport: Clocked) -> None:
+    def __init__(self, plan: Plan, brokers: Brokers, live: Live, transport: ClockSampling) -> None:
         """Store the connections; no request is sent yet."""
         self._plan = plan
         self._brokers = brokers
@@ -56,7 +56,7 @@ class Evidence:
             return result.stdout if result.ok else None
 
         hosts = tuple(self._plan.inventory.hosts)
-        states = zip(hosts, together(ask, hosts), strict=True)
+        states = zip(hosts, parallel_map(ask, hosts), strict=True)
         return {host: state for host, state in states if state is not None}
 
     def audit(self, rundir: RunDir) -> AuditResult:

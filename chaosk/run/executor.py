@@ -52,7 +52,7 @@ def _no_look(deed: Look) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class Executor:
     """The environment of deeds and facts: hosts, the live cluster, its controller and the probes."""
 
     inventory: Inventory

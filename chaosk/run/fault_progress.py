@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.run.vigil import Vigil
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 
 
 @dataclass(slots=True)
-class Life:
+class FaultProgress:
     """The course of one fault so far. Times are monotonic nanoseconds."""
 
-    fault: Fault
+    fault: PreparedFault
     invoked: int
     armed: bool = False
     """True if an undo may be necessary."""
@@ -29,7 +29,7 @@ class Life:
     healed: int | None = None
     took: bool = False
     why: list[str] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[FactCheck] = field(default_factory=list)
     """The looks at it, from several threads, beginning with those that verified it."""
     vigil: Vigil | None = None
     """Watches the facts that no host can watch."""

@@ -15,14 +15,14 @@ import structlog
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.hosts.lease import watched_on
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.executor import Hands
-from chaosk.run.fault_progress import Life
+from chaosk.run.executor import Executor
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.journal import Journal
-from chaosk.run.lasting import Look, lasted
+from chaosk.run.lasting import FactCheck, lasted
 from chaosk.run.leases import Leases
 from chaosk.run.vigil import Vigil, as_look
 from chaosk.spec.contracts.condition import Answer
-from chaosk.spec.contracts.step import Deed, Fact, Fault
+from chaosk.spec.contracts.step import Deed, Fact, PreparedFault
 from chaosk.spec.scenario import Entry
 
 log = structlog.get_logger()
@@ -43,7 +43,7 @@ class Faults:
     """Every fault of a run. Each is driven by one thread; any thread may heal."""
 
     def __init__(
-        self, hands: Hands, journal: Journal, leases: Leases, record: Callable[[Life], None],
+        self, hands: Executor, journal: Journal, leases: Leases, record: Callable[[FaultProgress], None],
         say: Callable[[str], None] = _nobody,
     ) -> None:  # fmt: skip
         """``say`` prints a message at once."""
@@ -52,12 +52,12 @@ class Faults:
         self._leases = leases
         self._record = record
         self._say = say
-        self._lives: list[Life] = []
+        self._lives: list[FaultProgress] = []
         self._lock = threading.Lock()
 
-    def inject(self, fault: Fault, entry: Entry, stop: threading.Event) -> Life:
+    def inject(self, fault: PreparedFault, entry: Entry, stop: threading.Event) -> FaultProgress:
         """Journal, inject and verify; raises StepError if it did not take, Interrupted if the run is stopped."""
-        life = Life(fault, invoked=now())
+        life = FaultProgress(fault, invoked=now())
         try:
             self._require(life, fault.before, stop)
             superseded = self._superseded(entry, fault)
@@ -81,7 +81,7 @@ class Faults:
             self._close(life)
         return life
 
-    def end(self, life: Life) -> None:
+    def end(self, life: FaultProgress) -> None:
         """Verify that the fault is still in place, then undo it and verify the undo; never raises.
 
         A fault that cannot be undone now stays open: :meth:`heal_all` tries again once all others are undone.
@@ -118,7 +118,7 @@ class Faults:
         for life in lives:
             life.left = self._leases.disarm(life.fault)
 
-    def lives(self) -> tuple[Life, ...]:
+    def lives(self) -> tuple[FaultProgress, ...]:
         """Return the life of each fault so far, in order of injection."""
         with self._lock:
             return tuple(self._lives)
@@ -146,14 +146,14 @@ class Faults:
         with self._lock:
             return any(life.fault.name == name for life in self._lives)
 
-    def _lift(self, life: Life) -> bool:
+    def _lift(self, life: FaultProgress) -> bool:
         """Verify a fault again and execute its undo once; return True on success."""
         with life.lock:
             self._look_again(life)
             life.heal_invoked = life.heal_invoked or now()
             return self._carry_out(life.fault, life.fault.undo) is None
 
-    def _arm(self, life: Life, entry: Entry) -> None:
+    def _arm(self, life: FaultProgress, entry: Entry) -> None:
         """Write the undo to disk, here and on every harmed host; from then on the fault counts as in place."""
         if life.fault.undo:
             self._journal.arm(life.fault)
@@ -165,11 +165,13 @@ class Faults:
             life.armed = True
         self._keep(life)
 
-    def _keep(self, life: Life) -> None:
+    def _keep(self, life: FaultProgress) -> None:
         with self._lock:
             self._lives.append(life)
 
-    def _require(self, life: Life, facts: tuple[Fact, ...], stop: threading.Event, *, verifies: bool = False) -> int:
+    def _require(
+        self, life: FaultProgress, facts: tuple[Fact, ...], stop: threading.Event, *, verifies: bool = False
+    ) -> int:
         """Return the time since when all facts hold: from the start, or from the last one that had to be waited for."""
         since = now()
         for fact in facts:
@@ -183,7 +185,7 @@ class Faults:
                 life.looks.append(as_look(fact, answer, began))
         return since
 
-    def _watch(self, life: Life) -> None:
+    def _watch(self, life: FaultProgress) -> None:
         """Start to watch the facts that no host watches itself."""
         theirs = {fact.says for host in self._leases.keepers(life.fault) for fact in watched_on(life.fault, host)}
         life.looks = [replace(look, by_host=look.says in theirs) for look in life.looks]
@@ -191,7 +193,7 @@ class Faults:
             life.vigil = Vigil(asked, self._hands.ask, partial(self._seen, life))
             life.vigil.start()
 
-    def _seen(self, life: Life, look: Look) -> None:
+    def _seen(self, life: FaultProgress, look: FactCheck) -> None:
         """Add a look at a fault in place; report at once the first time that the fault is missing."""
         if life.verified is None or look.earliest < life.verified:
             return
@@ -201,13 +203,13 @@ class Faults:
             log.warning("gap", fault=life.fault.name, says=look.says, seen=look.told)
             self._say(f"{life.fault.name}: NOT IN PLACE: not seen: {look.says} ({look.told})")
 
-    def _fail(self, life: Life, error: ChaoskError) -> None:
+    def _fail(self, life: FaultProgress, error: ChaoskError) -> None:
         life.took = False
         life.why.append("told to stop" if isinstance(error, Interrupted) else str(error))
         if not life.armed:
             self._close(life)
 
-    def _superseded(self, entry: Entry, fault: Fault) -> list[Life]:
+    def _superseded(self, entry: Entry, fault: PreparedFault) -> list[FaultProgress]:
         """Return the faults in place that this one ends, each verified again before it is lifted."""
         with self._lock:
             lives = [life for life in self._lives if not life.over and life.fault.step in entry.step.ends]
@@ -217,7 +219,7 @@ class Faults:
             life.heal_invoked = now()
         return lives
 
-    def _look_again(self, life: Life) -> None:
+    def _look_again(self, life: FaultProgress) -> None:
         if not life.took or not life.armed or life.heal_invoked is not None:
             return
         if life.vigil is not None:
@@ -235,7 +237,7 @@ class Faults:
             life.took = False
             life.why.append(f"did not last: its lease was lost, so the host may have healed itself: {lost}")
 
-    def _say_last(self, life: Life, fact: Fact, answer: Answer) -> None:
+    def _say_last(self, life: FaultProgress, fact: Fact, answer: Answer) -> None:
         """Report an effect that was due by now: its appearance, or its absence."""
         if answer.holds:
             self._say(f"{life.fault.name}: {fact.says} ({answer.seen})")
@@ -244,7 +246,7 @@ class Faults:
         remedy = f"; {fact.remedy}" if fact.remedy else ""
         life.why.append(f"not seen by its end: {fact.says} ({answer.seen}){remedy}")
 
-    def _undo(self, life: Life, *, lifted: bool = False) -> None:
+    def _undo(self, life: FaultProgress, *, lifted: bool = False) -> None:
         """Undo and verify until it is healed or the time is over; ``lifted``: the deeds of the first try are done."""
         if not life.armed:
             return
@@ -259,7 +261,7 @@ class Faults:
             sleep_until(now() + int(RETRY_AFTER * 1e9), _NEVER)
         life.healed = now()
 
-    def _try_undo(self, fault: Fault, *, lifted: bool) -> str | None:
+    def _try_undo(self, fault: PreparedFault, *, lifted: bool) -> str | None:
         """Try the undo once: all deeds even if one fails, the facts, the tidying; return the first problem, or None."""
         problem = None if lifted else self._carry_out(fault, fault.undo)
         if problem is not None:
@@ -270,7 +272,7 @@ class Faults:
                 return f"not seen: {fact.says} ({answer.seen})"
         return self._carry_out(fault, fault.tidy, tell=True)
 
-    def _carry_out(self, fault: Fault, deeds: tuple[Deed, ...], *, tell: bool = False) -> str | None:
+    def _carry_out(self, fault: PreparedFault, deeds: tuple[Deed, ...], *, tell: bool = False) -> str | None:
         """Execute every deed, even if one fails; return the first problem, or None. ``tell``: print their output."""
         problems: list[str] = []
         for deed in deeds:
@@ -282,7 +284,7 @@ class Faults:
                 problems.append(str(error))
         return problems[0] if problems else None
 
-    def _finish(self, life: Life) -> None:
+    def _finish(self, life: FaultProgress) -> None:
         """Close a fault that another step lifted: its undo has no effect any more, but its healing is verified."""
         with life.lock:
             if not life.over:
@@ -290,7 +292,7 @@ class Faults:
                 if life.undone:
                     self._close(life)
 
-    def _judge(self, life: Life) -> None:
+    def _judge(self, life: FaultProgress) -> None:
         """Decide from the looks if it was in place from its verification to the last look before its undo."""
         if life.looked is None or life.applied is None:
             return
@@ -303,7 +305,7 @@ class Faults:
             log.warning("unwatched", fault=life.fault.name, what=line)
             self._say(f"{life.fault.name}: {line}")
 
-    def _close(self, life: Life) -> None:
+    def _close(self, life: FaultProgress) -> None:
         life.over = True
         if life.vigil is not None:
             life.vigil.end()

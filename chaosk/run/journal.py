@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from chaosk.core.errors import StepError
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 
 
 class Journal:
@@ -17,7 +17,7 @@ class Journal:
         self._folder = folder
         self._files: dict[str, Path] = {}
 
-    def arm(self, fault: Fault) -> None:
+    def arm(self, fault: PreparedFault) -> None:
         """Write the fault and its undo, and sync it to disk; raises StepError on failure."""
         path = self._folder / f"{len(self._files):03d}-{fault.name}.json"
         try:
@@ -48,6 +48,6 @@ class Journal:
             os.close(descriptor)
 
 
-def armed(folder: Path) -> list[Fault]:
+def armed(folder: Path) -> list[PreparedFault]:
     """Return the faults in a run's ``undo`` folder that are not marked as undone, oldest first."""
-    return [Fault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
+    return [PreparedFault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]

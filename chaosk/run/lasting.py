@@ -22,7 +22,7 @@ would reject runs on busy hosts, and both ends are verified in any case."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FactCheck:
     """One evaluation of a fact. Times are monotonic nanoseconds."""
 
     says: str
@@ -61,11 +61,11 @@ class Look:
 class Hole:
     """A time in which a fault was not in place, according to the looks."""
 
-    last: Look
+    last: FactCheck
     """The last look before it that found the fault in place."""
-    missing: tuple[Look, ...]
+    missing: tuple[FactCheck, ...]
     """The looks that did not find it; empty if only its marks prove the hole."""
-    back: Look | None
+    back: FactCheck | None
     """The first look that found it in place again; None if none did."""
 
     def words(self, since: int, end: int) -> str:
@@ -99,7 +99,7 @@ def _after(at: int, since: int) -> str:
     return f"{max(0.0, (at - since) / 1e9):.1f} s after it took"
 
 
-def lasted(looks: Sequence[Look], since: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def lasted(looks: Sequence[FactCheck], since: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the reasons why a fault did not last, in sentences, and other messages about its looks.
 
     ``looks`` includes those that verified it, in place ``since``, and those right before its undo, the last ones at
@@ -123,7 +123,7 @@ def lasted(looks: Sequence[Look], since: int, end: int) -> tuple[tuple[str, ...]
     return tuple(why), tuple(told)
 
 
-def _in_order(looks: Iterable[Look]) -> list[Look]:
+def _in_order(looks: Iterable[FactCheck]) -> list[FactCheck]:
     """Return the looks from the first that found it in place on; before that, it may not have come about."""
     every = sorted(looks, key=lambda look: look.latest)
     first = next((at for at, look in enumerate(every) if look.holds), len(every))
@@ -131,10 +131,10 @@ def _in_order(looks: Iterable[Look]) -> list[Look]:
     return [look for look in every[first:] if look is every[first] or look.earliest >= begun]
 
 
-def _holes(looks: Sequence[Look]) -> list[Hole]:
+def _holes(looks: Sequence[FactCheck]) -> list[Hole]:
     found: list[Hole] = []
-    last: Look | None = None
-    missing: list[Look] = []
+    last: FactCheck | None = None
+    missing: list[FactCheck] = []
     known = _Known()
     for look in looks:
         if look.holds is None:
@@ -158,7 +158,7 @@ class _Known:
         self._marks: dict[str, str] = {}
         self._counts: dict[str, tuple[int, ...]] = {}
 
-    def still(self, look: Look) -> bool:
+    def still(self, look: FactCheck) -> bool:
         """Return False if a mark changed or a counter fell since the last looks; then remember this look's."""
         marks, counts = look.marks(), look.counts()
         same = all(self._marks.get(key, value) == value for key, value in marks.items())
@@ -172,7 +172,7 @@ def _grown(then: tuple[int, ...], now: tuple[int, ...]) -> bool:
     return len(then) == len(now) and all(old <= new for old, new in zip(then, now, strict=True))
 
 
-def _dark(looks: Sequence[Look]) -> tuple[float, bool] | None:
+def _dark(looks: Sequence[FactCheck]) -> tuple[float, bool] | None:
     """Return the longest time without an answer, and True if it matters; None if it is below the limit."""
     longest: tuple[float, bool] | None = None
     answered = [look for look in looks if look.holds is not None]
@@ -184,6 +184,6 @@ def _dark(looks: Sequence[Look]) -> tuple[float, bool] | None:
     return longest
 
 
-def _same(one: Look, two: Look) -> bool:
+def _same(one: FactCheck, two: FactCheck) -> bool:
     """Return True if both looks have a common mark: changed marks are found elsewhere."""
     return bool(one.marks().keys() & two.marks().keys())

@@ -12,15 +12,15 @@ from collections.abc import Callable
 import structlog
 
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts import lease
 from chaosk.hosts.lease import Lease
 from chaosk.hosts.transport._contract import Transport
 from chaosk.run.clock import now
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
-from chaosk.spec.contracts.step import Deed, Fact, Fault
+from chaosk.spec.contracts.step import Deed, Fact, PreparedFault
 from chaosk.spec.scenario import Entry
 
 log = structlog.get_logger()
@@ -28,11 +28,11 @@ log = structlog.get_logger()
 DISARM_TRIES = 3
 
 
-Tell = Callable[[Look], None]
+Tell = Callable[[FactCheck], None]
 """Called with each look."""
 
 
-def nobody(_: Look) -> None:
+def nobody(_: FactCheck) -> None:
     """Drop the look."""
 
 
@@ -69,11 +69,11 @@ class _Kept:
                 self._tell(_look(self._lease.watched[one.fact], one))
 
 
-def _look(fact: Fact, one: lease.Seen) -> Look:
+def _look(fact: Fact, one: lease.HostObservation) -> FactCheck:
     holds = {0: True, 1: False}.get(one.status)
     seen = one.text or f"status {one.status}"
     log.info("looked", says=fact.says, holds=holds, seen=seen, number=one.number)
-    return Look(fact.says, one.earliest, one.latest, holds, seen, by_host=True, remedy=fact.remedy)
+    return FactCheck(fact.says, one.earliest, one.latest, holds, seen, by_host=True, remedy=fact.remedy)
 
 
 def _against(result: Result) -> str:
@@ -94,7 +94,7 @@ class Leases:
         self._kept: dict[str, list[_Kept]] = {}
         self._lock = threading.Lock()
 
-    def arm(self, fault: Fault, entry: Entry, tell: Tell = nobody) -> None:
+    def arm(self, fault: PreparedFault, entry: Entry, tell: Tell = nobody) -> None:
         """Arm a lease on each host that the fault's undo touches, in parallel, and start to renew them.
 
         ``tell`` is called from other threads with the hosts' looks at the fault from then on, also before it is in
@@ -122,37 +122,37 @@ class Leases:
         for renewal in renewals:
             renewal.start()
 
-    def guarded(self, fault: Fault, deed: Deed) -> Deed:
+    def guarded(self, fault: PreparedFault, deed: Deed) -> Deed:
         """Return a deed of the injection that a host refuses once its lease has expired."""
         return lease.guarded(deed, self._armed.get(fault.name, {}))
 
-    def exclusive(self, fault: Fault, deed: Deed) -> Deed:
+    def exclusive(self, fault: PreparedFault, deed: Deed) -> Deed:
         """Return a deed of the undo that never runs at the same time as the host's own undo."""
         return lease.exclusive(deed, self._armed.get(fault.name, {}))
 
-    def lost(self, fault: Fault) -> str | None:
+    def lost(self, fault: PreparedFault) -> str | None:
         """Return the reason if a lease of the fault was not renewed in time, so that its host may have healed."""
         with self._lock:
             lost = [renewal.lost for renewal in self._renewals.get(fault.name, ())]
         return next((why for why in lost if why is not None), None)
 
-    def keepers(self, fault: Fault) -> tuple[str, ...]:
+    def keepers(self, fault: PreparedFault) -> tuple[str, ...]:
         """Return the hosts that keep and renew a lease of the fault, and so look at it themselves."""
         with self._lock:
             return tuple(host for host in self._armed.get(fault.name, ()) if host not in fault.down)
 
-    def looked(self, fault: Fault) -> None:
+    def looked(self, fault: PreparedFault) -> None:
         """Fetch the hosts' remaining looks at a fault that is over but not disarmed."""
         with self._lock:
             kept = self._kept.get(fault.name, [])
-        together(_Kept.ask, kept)
+        parallel_map(_Kept.ask, kept)
 
     def left(self) -> dict[str, float]:
         """Return the seconds by fault until the first of its leases expires without renewal."""
         with self._lock:
             return {name: min(one.left for one in each) for name, each in self._renewals.items() if each}
 
-    def disarm(self, fault: Fault) -> str | None:
+    def disarm(self, fault: PreparedFault) -> str | None:
         """End the renewals and the hosts' timers; return a message about leases still armed, else None."""
         with self._lock:
             renewals = self._renewals.pop(fault.name, [])
@@ -175,7 +175,7 @@ class Leases:
 
     def _everywhere(self, leases: tuple[Lease, ...] | list[Lease], command: Callable[[Lease], Command]) -> list[str]:
         """Run a command for every lease in parallel; return the problems."""
-        problems = together(lambda one: self._problem(command(one)), leases)
+        problems = parallel_map(lambda one: self._problem(command(one)), leases)
         return [why for why in problems if why is not None]
 
     def _problem(self, command: Command) -> str | None:

@@ -16,7 +16,7 @@ from chaosk.spec.command import Command
 log = structlog.get_logger()
 
 
-class Holding:
+class LockKeeper:
     """The lock on every host of the cluster, from :meth:`take` to :meth:`leave`."""
 
     def __init__(

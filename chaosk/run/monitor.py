@@ -11,7 +11,7 @@ from chaosk.core import plugins
 from chaosk.core.errors import ChaoskError
 from chaosk.run.clock import now
 from chaosk.rundir.record import Breach
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason
 
 log = structlog.get_logger()
 
@@ -23,7 +23,11 @@ class Monitor:
     """The stop conditions of one run, from :meth:`start` to :meth:`end`."""
 
     def __init__(
-        self, conditions: Iterable[StopCondition], sight: Sight, stop: threading.Event, say: Callable[[str], None]
+        self,
+        conditions: Iterable[StopCondition],
+        sight: StopConditionInputs,
+        stop: threading.Event,
+        say: Callable[[str], None],
     ) -> None:
         """``stop`` is set at the first breach, unless it is set already: then the run keeps its earlier reason."""
         self._sight = sight
@@ -74,13 +78,13 @@ class Monitor:
                 log.warning("stop condition", condition=name, problem=str(error))
                 seen = _blind(looked, error)
             except Exception as error:  # noqa: BLE001 - a defect in a plugin must not leave a run unwatched in silence
-                seen = Seen(now(), f"a defect in it, so nobody watches: {type(error).__name__}: {error}")
+                seen = StopReason(now(), f"a defect in it, so nobody watches: {type(error).__name__}: {error}")
             if seen is not None:
                 self._decide(name, seen)
                 return
             self._ended.wait(condition.pause())
 
-    def _decide(self, name: str, seen: Seen) -> None:
+    def _decide(self, name: str, seen: StopReason) -> None:
         with self._lock:
             if self._ended.is_set() or self._stop.is_set():
                 return
@@ -91,7 +95,7 @@ class Monitor:
         self._say(f"STOP CONDITION {name}: {seen.what}; healing what is in place")
 
 
-def _blind(looked: int, error: ChaoskError) -> Seen | None:
+def _blind(looked: int, error: ChaoskError) -> StopReason | None:
     """Return a breach if the last successful evaluation is too long ago."""
     blind = (now() - looked) / 1e9
-    return None if blind < BLIND else Seen(now(), f"it cannot look for {blind:.0f} s, so nobody watches: {error}")
+    return None if blind < BLIND else StopReason(now(), f"it cannot look for {blind:.0f} s, so nobody watches: {error}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.snapshot import Log, Snapshot, take
+from chaosk.cluster.snapshot import LogRange, Snapshot, take
 from chaosk.core.errors import ClusterError
 from chaosk.run.audit.ranges import ranges
 from chaosk.spec.contracts.live import Live
@@ -40,11 +40,11 @@ def _told(names: Iterable[str], ask: Callable[[str], T]) -> Iterator[tuple[str, 
         yield name, answer
 
 
-def _logs(brokers: Brokers, topics: Iterable[str]) -> Iterator[Log]:
+def _logs(brokers: Brokers, topics: Iterable[str]) -> Iterator[LogRange]:
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:
         return
     for one in found:
         if one.high_watermark or one.why is None:
-            yield Log(topic=one.topic, partition=one.partition, begins=one.log_start, ends=one.high_watermark)
+            yield LogRange(topic=one.topic, partition=one.partition, begins=one.log_start, ends=one.high_watermark)

@@ -20,7 +20,7 @@ FLUSH_WITHIN = 45.0
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
-class Crew:
+class ProbeSupervisor:
     """The probes by name. An incarnation is one process; starting a probe that ended starts the next one."""
 
     def __init__(self, launch: Callable[[str, int], ProbeProcess], waiting: Mapping[str, str] = _NOBODY) -> None:

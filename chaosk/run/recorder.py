@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosk.run.clock import now
-from chaosk.run.fault_progress import Life
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.events.live import LiveLog
 
@@ -28,7 +28,7 @@ class Recorder:
         self._log.write(table, row)
         self._log.flush()
 
-    def fault(self, life: Life) -> None:
+    def fault(self, life: FaultProgress) -> None:
         """Write the row of a fault that is over."""
         self.write("faults", life.row())
 

@@ -14,7 +14,7 @@ from chaosk.run.clock import now
 from chaosk.run.watcher.state import StrainedState, WatcherState
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.spec.contracts.stop_condition import Change, Strained
+from chaosk.spec.contracts.stop_condition import OperationCounts, Strained
 
 LONGEST = 60.0
 """Seconds for which states of the probes are kept."""
@@ -35,7 +35,7 @@ class ProbeHistory:
         self._seen: deque[tuple[int, States]] = deque()
         self._lock = threading.Lock()
 
-    def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
+    def changes(self, window: float) -> tuple[int, tuple[OperationCounts, ...]] | None:
         """Sample now, and compare with the sample of ``window`` seconds ago; None if there is none that old."""
         with self._lock:
             at, states = self._look()
@@ -53,13 +53,13 @@ class ProbeHistory:
         return self._seen[-1]
 
 
-def _change(old: ProbeState | None, new: ProbeState) -> Change:
+def _change(old: ProbeState | None, new: ProbeState) -> OperationCounts:
     """Return the difference of two states; a restarted probe counts from zero."""
     bad, was = new.fail + new.info + new.errors, old.fail + old.info + old.errors if old is not None else 0
     ok, before = new.ok, old.ok if old is not None else 0
     if bad < was or ok < before:
         was = before = 0
-    return Change(probe=new.probe, ok=ok - before, bad=bad - was)
+    return OperationCounts(probe=new.probe, ok=ok - before, bad=bad - was)
 
 
 class HostWatch:
@@ -100,8 +100,8 @@ def _problem(future: Future[None], within: float) -> str | None:
     return None if error is None else str(error)
 
 
-class RunSight:
-    """The inputs of a run's stop conditions: see :class:`chaosk.spec.contracts.stop_condition.Sight`."""
+class RunStopConditionInputs:
+    """The inputs of a run's stop conditions: see :class:`chaosk.spec.contracts.stop_condition.StopConditionInputs`."""
 
     def __init__(
         self, watched: Callable[[], WatcherState | None], foreign: Foreign, probes: ProbeHistory, hosts: HostWatch

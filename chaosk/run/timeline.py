@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.approval import Skipped
 from chaosk.run.clock import Interrupted, now, sleep_until
-from chaosk.run.timeline_clock import Pace
+from chaosk.run.timeline_clock import TimelineClock
 from chaosk.rundir.record import EntryEnd
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.scenario import Entry
@@ -67,10 +67,10 @@ class Timeline:
     """The entries of one run."""
 
     def __init__(
-        self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event, pace: Pace | None = None
+        self, entries: tuple[Entry, ...], actor: Actor, stop: threading.Event, pace: TimelineClock | None = None
     ) -> None:
         """``pace``: the clock by which entries start; by default this machine's."""
-        self._pace = pace or Pace()
+        self._pace = pace or TimelineClock()
         self._entries = entries
         self._actor = actor
         self._stop = stop

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from chaosk.run.clock import TICK, Interrupted, now
 
 
-class Pace:
+class TimelineClock:
     """A clock in nanoseconds, behind the monotonic clock by the time it was paused; usable from any thread."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from chaosk.run.clock import now
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Fact
 
@@ -20,7 +20,9 @@ EVERY = 5.0
 class Vigil(threading.Thread):
     """Evaluates each of some facts once a round, until it is ended."""
 
-    def __init__(self, facts: tuple[Fact, ...], ask: Callable[[Fact], Answer], tell: Callable[[Look], None]) -> None:
+    def __init__(
+        self, facts: tuple[Fact, ...], ask: Callable[[Fact], Answer], tell: Callable[[FactCheck], None]
+    ) -> None:
         """``ask`` evaluates a fact once; ``tell`` is called in this thread with the look."""
         super().__init__(name="vigil", daemon=True)
         self._facts = facts
@@ -41,7 +43,7 @@ class Vigil(threading.Thread):
         self._ended.set()
 
 
-def look(fact: Fact, ask: Callable[[Fact], Answer]) -> Look:
+def look(fact: Fact, ask: Callable[[Fact], Answer]) -> FactCheck:
     """Evaluate a fact once, with its time."""
     began = now()
     try:
@@ -51,7 +53,7 @@ def look(fact: Fact, ask: Callable[[Fact], Answer]) -> Look:
     return as_look(fact, answer, began)
 
 
-def as_look(fact: Fact, answer: Answer, began: int, *, by_host: bool = False) -> Look:
+def as_look(fact: Fact, answer: Answer, began: int, *, by_host: bool = False) -> FactCheck:
     """Return an answer as a look, requested between ``began`` and now."""
     holds = answer.holds if answer.answered else None
-    return Look(fact.says, began, now(), holds, answer.seen, by_host=by_host, remedy=fact.remedy)
+    return FactCheck(fact.says, began, now(), holds, answer.seen, by_host=by_host, remedy=fact.remedy)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from chaosk.core.errors import StepError
 from chaosk.run.clock import wait_for
 from chaosk.run.drain import behind
-from chaosk.run.probe_supervisor import Crew
+from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.spec.contracts.probe import Probe
 
 WARM_WITHIN = 60.0
@@ -29,7 +29,7 @@ Place = tuple[str, int]
 """Topic and partition."""
 
 
-def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
+def warm_up(crew: ProbeSupervisor, probes: Mapping[str, Probe], look: Look, stop: threading.Event) -> None:
     """Start every probe that no step starts, and wait until all but standbys make progress.
 
     Probes that must always fail are not waited for. Raises StepError if a probe makes no progress, or dies.
@@ -51,7 +51,7 @@ def warm_up(crew: Crew, probes: Mapping[str, Probe], look: Look, stop: threading
         raise StepError(f"{idle}: made no progress within {WARM_WITHIN:g} s, before any fault")
 
 
-def _idle(crew: Crew, probes: Mapping[str, Probe]) -> tuple[str, ...]:
+def _idle(crew: ProbeSupervisor, probes: Mapping[str, Probe]) -> tuple[str, ...]:
     """Return the probes without progress, except those that must always fail and standbys."""
     hopeless = {name for name, probe in probes.items() if probe.must_fail is not None and probe.must_fail.always}
     states = (state for state in crew.states() if state.probe not in hopeless)
@@ -59,7 +59,11 @@ def _idle(crew: Crew, probes: Mapping[str, Probe]) -> tuple[str, ...]:
 
 
 def drain(
-    crew: Crew, probes: Mapping[str, Probe], ends: Callable[[], Mapping[str, int]], look: Look, stop: threading.Event
+    crew: ProbeSupervisor,
+    probes: Mapping[str, Probe],
+    ends: Callable[[], Mapping[str, int]],
+    look: Look,
+    stop: threading.Event,
 ) -> tuple[str, ...]:
     """End the producers, let the consumers catch up, end them; return the groups with unread records.
 

@@ -52,7 +52,7 @@ class ExpressionError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Token:
     text: str
     column: int
 
@@ -112,12 +112,12 @@ def _parse(text: str, known: Mapping[str, type[T]], noun: str) -> T:
     return value
 
 
-def _split(text: str, known: Mapping[str, object], noun: str) -> tuple[_Part, list[_Part]]:
+def _split(text: str, known: Mapping[str, object], noun: str) -> tuple[_Token, list[_Token]]:
     start = len(text) - len(text.lstrip())
     found = _NAME.match(text, start)
     if found is None:
         raise ExpressionError(text, start + 1, f"expected the name of a {noun}; {instead('', known)}")
-    name, rest = _Part(found[0], start + 1), text[found.end() :]
+    name, rest = _Token(found[0], start + 1), text[found.end() :]
     if rest.lstrip().startswith("("):
         opening = text.index("(", found.end())
         return name, _arguments(text, opening)
@@ -125,18 +125,18 @@ def _split(text: str, known: Mapping[str, object], noun: str) -> tuple[_Part, li
 
 
 def _without_parentheses(
-    text: str, name: _Part, rest: list[str], known: Mapping[str, object]
-) -> tuple[_Part, list[_Part]]:
+    text: str, name: _Token, rest: list[str], known: Mapping[str, object]
+) -> tuple[_Token, list[_Token]]:
     joined = "_".join((name.text, *rest))
     if joined in known or not rest:
-        return _Part(joined, name.column), []
+        return _Token(joined, name.column), []
     column = text.index(rest[0], name.column - 1 + len(name.text)) + 1
     if len(rest) > 1 or not _WORD.fullmatch(rest[0]):
         raise ExpressionError(text, column, f"unexpected {rest[0][:40]!r}; write arguments as {name.text}(a, b)")
-    return name, [_Part(rest[0], column)]
+    return name, [_Token(rest[0], column)]
 
 
-def _arguments(text: str, opening: int) -> list[_Part]:
+def _arguments(text: str, opening: int) -> list[_Token]:
     parts, depth, begin = [], 0, opening + 1
     for position in range(opening, len(text)):
         sign = text[position]
@@ -152,10 +152,10 @@ def _arguments(text: str, opening: int) -> list[_Part]:
     raise ExpressionError(text, len(text) + 1, "a parenthesis is not closed; write ) at the end")
 
 
-def _argument(text: str, begin: int, end: int) -> _Part:
+def _argument(text: str, begin: int, end: int) -> _Token:
     raw = text[begin:end]
     column = begin + len(raw) - len(raw.lstrip()) + 1
-    part = _Part(raw.strip(), column)
+    part = _Token(raw.strip(), column)
     if not part.text and not (text[begin - 1] == "(" and text[end] == ")"):
         raise ExpressionError(text, column, "an argument is missing; write it, or remove the comma")
     return part
@@ -167,7 +167,7 @@ def _nothing_after(text: str, position: int) -> None:
         raise ExpressionError(text, column, "unexpected text after the closing parenthesis; remove it")
 
 
-def _build(text: str, kind: type[T], arguments: list[_Part]) -> T:
+def _build(text: str, kind: type[T], arguments: list[_Token]) -> T:
     fields = list(kind.model_fields)
     variadic = bool(fields) and get_origin(kind.model_fields[fields[-1]].annotation) is tuple
     if len(arguments) > len(fields) and not variadic:
@@ -182,7 +182,9 @@ def _build(text: str, kind: type[T], arguments: list[_Part]) -> T:
         raise _explained(text, kind, arguments, error) from None
 
 
-def _explained(text: str, kind: type[Target | Condition], arguments: list[_Part], error: ValidationError) -> UsageError:
+def _explained(
+    text: str, kind: type[Target | Condition], arguments: list[_Token], error: ValidationError
+) -> UsageError:
     first = error.errors(include_url=False)[0]
     place = list(kind.model_fields).index(str(first["loc"][0])) if first["loc"] else 0
     place += int(first["loc"][1]) if len(first["loc"]) > 1 else 0

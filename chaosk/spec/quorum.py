@@ -10,7 +10,7 @@ Where = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class RequiredMode:
     """A step, target or condition that makes sense in one mode only."""
 
     mode: Literal["zookeeper", "kraft"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.hosts.commands import mapper, service
-from chaosk.hosts.commands.mapper import Disk, Ill
+from chaosk.hosts.commands.mapper import Ill, MappedDisk
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.inventory import Inventory
 from chaosk.steps._data_steps import DataStep
@@ -70,8 +70,8 @@ class MapperStep(DataStep, ABC):
             yield Fact(says=f"the disk of {folder} of {server.name} has its own table", query=query)
         yield from self.serving(site)
 
-    def disks(self, site: Site) -> Iterator[tuple[Server, str, Disk]]:
+    def disks(self, site: Site) -> Iterator[tuple[Server, str, MappedDisk]]:
         """Yield each broker with its directory and the disk under it."""
         for server, folder in self.places(site):
             which = mapper.disk_id(site.run_id, site.entry, folder)
-            yield server, folder, Disk(server.process, folder, site.boot_id, which)
+            yield server, folder, MappedDisk(server.process, folder, site.boot_id, which)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.hosts.commands import corruption, service
-from chaosk.hosts.commands.corruption import Log
+from chaosk.hosts.commands.corruption import PartitionLog
 from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
@@ -79,9 +79,9 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
         """Verify that no corrupt bytes are left, and that the broker serves."""
         return self.verify(site)
 
-    def logs(self, site: Site) -> Iterator[tuple[Server, Log]]:
+    def logs(self, site: Site) -> Iterator[tuple[Server, PartitionLog]]:
         """Yield each broker with its log of the partition."""
         for server, folder in self.places(site):
             name = f"{self.topic}-{self.partition}"
             which = corruption.corrupt_id(site.run_id, site.entry, folder, name)
-            yield server, Log(server.process, folder, name, which)
+            yield server, PartitionLog(server.process, folder, name, which)

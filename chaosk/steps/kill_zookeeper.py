@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Kill
 
@@ -18,7 +18,7 @@ class KillZooKeeper(Kill):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write kill_controller")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write kill_controller")
     example: ClassVar[str] = """\
 at: 10s
 kill_zookeeper: {target: "zookeeper leader"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
 
@@ -18,7 +18,9 @@ class RestartController(Restart):
     """
 
     role: ClassVar[Role] = "controller"
-    needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write restart_broker")
+    needs: ClassVar[RequiredMode | None] = RequiredMode(
+        "kraft", "the controller is a broker there: write restart_broker"
+    )
     example: ClassVar[str] = """\
 at: 10s
 restart_controller: {target: controllers, pause: 5s}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Restart
 
@@ -16,7 +16,7 @@ class RestartZooKeeper(Restart):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write restart_controller")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write restart_controller")
     example: ClassVar[str] = """\
 at: 10s
 restart_zookeeper: {target: zookeepers, pause: 5s}

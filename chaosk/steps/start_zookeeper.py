@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Start
 
@@ -13,7 +13,7 @@ class StartZooKeeper(Start):
     """Start a ZooKeeper node after a stop or a kill, and wait until it serves: that fault is then over."""
 
     role: ClassVar[Role] = "zookeeper"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write start_controller")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write start_controller")
     example: ClassVar[str] = """\
 at: 40s
 start_zookeeper: {target: zookeeper 1}

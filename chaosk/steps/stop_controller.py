@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Stop
 
@@ -19,7 +19,7 @@ class StopController(Stop):
     """
 
     role: ClassVar[Role] = "controller"
-    needs: ClassVar[Needs | None] = Needs("kraft", "the controller is a broker there: write stop_broker")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("kraft", "the controller is a broker there: write stop_broker")
     example: ClassVar[str] = """\
 at: 10s
 stop_controller: {target: controller}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.steps._server import Role
 from chaosk.steps._service_steps import Stop
 
@@ -17,7 +17,7 @@ class StopZooKeeper(Stop):
     """
 
     role: ClassVar[Role] = "zookeeper"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write stop_controller")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write stop_controller")
     example: ClassVar[str] = """\
 at: 10s
 stop_zookeeper: {target: "zookeeper leader"}

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import StringConstraints
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.certificate import Stranger, stranger
+from chaosk.hosts.certificate import UntrustedCertificate, untrusted_certificate
 from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
 from chaosk.spec.contracts.target import NodeKind
@@ -119,11 +119,11 @@ for: 30s
                 raise StepError(f"{site.entry}: {why}")
             yield int(node.id), name
 
-    def _other(self, site: Site, broker: int, listener: str) -> Stranger:
+    def _other(self, site: Site, broker: int, listener: str) -> UntrustedCertificate:
         shown = site.former.get(_shown(broker, listener, None).of, {})
         if "certificate" not in shown:  # in a plan without a cluster
-            return Stranger(pem="", sha256="")
-        return stranger(shown["certificate"], f"{site.run_id}/{site.entry}/{broker}")
+            return UntrustedCertificate(pem="", sha256="")
+        return untrusted_certificate(shown["certificate"], f"{site.run_id}/{site.entry}/{broker}")
 
 
 def _told(settings: Settings) -> Fact:

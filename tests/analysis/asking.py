@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import checks
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.spark import tune
 
 Asked = Callable[..., list[Row]]
@@ -40,7 +40,7 @@ def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
 
 def glances(folder: Path, name: str, history: History) -> bool:
     """What the check's glance says of a history."""
-    return checks()[name]().glance(Rows(read_case(history.write(folder / "glanced"))))
+    return checks()[name]().glance(EventRows(read_case(history.write(folder / "glanced"))))
 
 
 def another(history: History, probe: str = "second", *, started: float = -5.95, **settings: Any) -> None:

@@ -9,7 +9,7 @@ from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.availability import Availability, at_a_glance, by_spark
 from chaosk.analysis.events import Events
 
@@ -21,7 +21,7 @@ def availability(spark: SparkSession, folder: Path, history: History) -> Windows
     """The writer's share of each window, which a glance and Spark have to agree about."""
     events = Events(spark, read_case(history.write(folder / "run")))
     assert +at_a_glance(events.rows) == +by_spark(events)
-    return {measure.window: measure.value for measure in Availability().measures(events, Found())}
+    return {measure.window: measure.value for measure in Availability().measures(events, CheckRows())}
 
 
 def test_all_is_well(spark: SparkSession, tmp_path: Path) -> None:
@@ -70,5 +70,5 @@ def test_each_producer_has_its_own(spark: SparkSession, tmp_path: Path) -> None:
     history.worker("other", kind="produce", acks=-1, idempotent=True, max_in_flight=5)
     history.send(0, 2.5, probe="other", outcome="fail", offset=None)
     events = Events(spark, read_case(history.write(tmp_path / "run")))
-    found = {(m.subject, m.window): m.value for m in Availability().measures(events, Found())}
+    found = {(m.subject, m.window): m.value for m in Availability().measures(events, CheckRows())}
     assert (found["writer", "run"], found["other", "run"], found["other", "baseline"]) == (1.0, 0.0, None)

@@ -11,7 +11,7 @@ from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.calls import Calls
 from chaosk.analysis.events import Events
 
@@ -40,7 +40,7 @@ def instead(history: History, low: float, high: float, *calls: tuple[float, floa
 def figures(spark: SparkSession, folder: Path, history: History) -> dict[tuple[str, str], float | None]:
     """By metric and window, those of the caller."""
     events = Events(spark, read_case(history.write(folder / "figures")))
-    found = Found(tuple(row.asDict() for row in Calls().violations(events).collect()))
+    found = CheckRows(tuple(row.asDict() for row in Calls().violations(events).collect()))
     measures = list(Calls().measures(events, found))
     assert {one.subject for one in measures} == {"caller"}
     return {(one.metric, one.window): one.value for one in measures}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from analysis.history import History, ns
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.observed_settings import min_isr, unclean
 
@@ -22,7 +22,7 @@ def with_entry(folder: Path, step: str, **changed: Any) -> Case:
     return read_case(history.write(folder / "run"))
 
 
-def window(case: Case, name: str) -> Span:
+def window(case: Case, name: str) -> TimeSpan:
     """The one window of that name."""
     (found,) = [span for span in case.windows if span.name == name]
     return found
@@ -32,8 +32,8 @@ def window(case: Case, name: str) -> Span:
 def test_what_leaves_nothing_to_undo_has_the_window_of_all_that_it_took(tmp_path: Path, step: str) -> None:
     """From when it began until it was done; a fault that is undone from when it was verified until that was."""
     case = with_entry(tmp_path, step)
-    assert window(case, "back") == Span("back", ns(8), ns(12))
-    assert window(case, "kill") == Span("kill", ns(1.1), ns(6))
+    assert window(case, "back") == TimeSpan("back", ns(8), ns(12))
+    assert window(case, "kill") == TimeSpan("kill", ns(1.1), ns(6))
 
 
 @pytest.mark.parametrize("step", ["wait", "observe"])
@@ -42,20 +42,20 @@ def test_a_wait_is_no_fault(tmp_path: Path, step: str) -> None:
     case = with_entry(tmp_path, step)
     assert [fault.name for fault in case.faults] == ["kill"]
     assert case.overlapped(ns(9), ns(10)) == ()
-    assert window(case, "after_heal") == Span("after_heal", ns(6), ns(20))
+    assert window(case, "after_heal") == TimeSpan("after_heal", ns(6), ns(20))
 
 
 def test_a_restart_is_one(tmp_path: Path) -> None:
     """Near miss: it leaves nothing to undo either, and is to blame."""
     case = with_entry(tmp_path, "restart_broker")
     assert case.overlapped(ns(9), ns(10)) == ("back",)
-    assert window(case, "after_heal") == Span("after_heal", ns(12), ns(20))
+    assert window(case, "after_heal") == TimeSpan("after_heal", ns(12), ns(20))
 
 
 def test_a_fault_that_was_never_undone_lasts_until_the_end(tmp_path: Path) -> None:
     """Its window is open, whatever its kind."""
     case = with_entry(tmp_path, "pause_broker", undone=False)
-    assert window(case, "back") == Span("back", ns(12), ns(20))
+    assert window(case, "back") == TimeSpan("back", ns(12), ns(20))
 
 
 def test_what_was_decided_is_in_it_by_time(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_an_unclean_election_that_a_step_asked_for_is_of_a_moment(tmp_path: Path
     """It excuses what came of it from 1 s on, and not an election that nobody asked for, half a minute later."""
     asked = {"topic": "orders", "partition": 0, "election": "unclean"}
     case = changed(tmp_path, {}, elect_leader=asked)
-    assert [unclean(case, "orders", Span("moment", ns(at), ns(at))) for at in (0, 2, 35)] == [False, True, False]
+    assert [unclean(case, "orders", TimeSpan("moment", ns(at), ns(at))) for at in (0, 2, 35)] == [False, True, False]
 
 
 @pytest.mark.parametrize(("planned", "later", "least"), [(2, 1, 1), (2, 3, 2), (None, 2, 1), (2, "x", 1)])
@@ -121,7 +121,7 @@ def test_what_brokers_reported_counts_and_not_what_the_scenario_says(tmp_path: P
     for at, value in ((-5, "false"), (2, "true"), (9, "false")):
         history.add("topic_settings", at=at, name="unclean.leader.election.enable", value=value)
     case = read_case(history.write(tmp_path / "run"))
-    spans = [Span("moment", ns(at), ns(at)) for at in (-4, 5, 15)]
+    spans = [TimeSpan("moment", ns(at), ns(at)) for at in (-4, 5, 15)]
     assert [unclean(case, "orders", span) for span in spans] == [False, True, False]
     assert unclean(case, "orders")
 

@@ -11,7 +11,7 @@ from analysis.history import History, Row
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.client_errors import ClientErrors, at_a_glance, by_spark
 from chaosk.analysis.events import Events
 from chaosk.rundir.verdict import Outcome
@@ -24,7 +24,7 @@ def figures(spark: SparkSession, folder: Path, history: History) -> Figures:
     """By metric, probe and window, what a glance and Spark have to agree about."""
     events = Events(spark, read_case(history.write(folder / "run")))
     assert at_a_glance(events.rows) == by_spark(events)
-    return {(one.metric, one.subject, one.window): one.value for one in ClientErrors().measures(events, Found())}
+    return {(one.metric, one.subject, one.window): one.value for one in ClientErrors().measures(events, CheckRows())}
 
 
 def refused() -> History:

@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History, ns
 from analysis.tallying import tallies
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.completeness import gone, incomplete, there
 
@@ -26,9 +26,9 @@ def killed(history: History, tally: float | None = 3.0) -> History:
     return history
 
 
-def window(began: float, ended: float) -> Span:
+def window(began: float, ended: float) -> TimeSpan:
     """A stretch of seconds."""
-    return Span("w", ns(began), ns(ended))
+    return TimeSpan("w", ns(began), ns(ended))
 
 
 def test_who_ended_cleanly_lacks_nothing(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from analysis.history import History
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.connections import Connections
 from chaosk.analysis.events import Events
 
@@ -34,7 +34,7 @@ def connected() -> History:
 def figures(spark: SparkSession, folder: Path, history: History) -> dict[tuple[str, str], float | None]:
     """The writer's figures by metric and window."""
     events = Events(spark, read_case(history.write(folder / "figures")))
-    found = Connections().measures(events, Found())
+    found = Connections().measures(events, CheckRows())
     return {(m.metric.removeprefix("connections_"), m.window): m.value for m in found if m.subject == "writer"}
 
 

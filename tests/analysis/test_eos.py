@@ -14,7 +14,7 @@ from analysis.ways import finding, guards, told
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.abort_rewind import AbortRewind
 from chaosk.analysis.checks.eos import Eos
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Severity
 
 pytestmark = pytest.mark.long
@@ -59,13 +59,13 @@ def _behind(row: Row, who: str, table: str) -> Row:
 @pytest.mark.parametrize("make", [piped, History])
 def test_a_flawless_run_is_not_looked_at_twice(make: type[History], tmp_path: Path) -> None:
     """The glances promise that there is nothing."""
-    rows = Rows(read_case(make().write(tmp_path / "run")))
+    rows = EventRows(read_case(make().write(tmp_path / "run")))
     assert [kind().glance(rows) for kind in (Eos, AbortRewind)] == [False, False]
 
 
 def test_an_abort_and_a_rewind_are_not_looked_at_twice(tmp_path: Path) -> None:
     """Neither where a transaction was aborted and its inputs were done again."""
-    rows = Rows(read_case(aborted().write(tmp_path / "run")))
+    rows = EventRows(read_case(aborted().write(tmp_path / "run")))
     assert [kind().glance(rows) for kind in (Eos, AbortRewind)] == [False, False]
 
 
@@ -75,7 +75,7 @@ def test_an_output_that_only_a_reader_had_is_looked_at(tmp_path: Path) -> None:
     history.add("outputs", probe="pipe", incarnation=0, seq=50, topic="orders", partition=0, offset=7, at=19.8)
     history.send(50, 19.8, probe="pipe", topic="invoices", txn="p-4", producer_epoch=0)
     history.read(50, 19.9, producer="pipe", topic="invoices")
-    assert Eos().glance(Rows(read_case(history.write(tmp_path / "run"))))
+    assert Eos().glance(EventRows(read_case(history.write(tmp_path / "run"))))
 
 
 def test_what_another_partition_begins_with_follows_no_abort(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_another_partition_begins_with_follows_no_abort(tmp_path: Path) -> 
     history.change("transactions", {"txn": "p-4"}, outcome="aborted")
     history.read(45, 20.1, probe="pipe", group="pipes", partition=1, txn="p-5")
     history.read(40, 20.1, probe="pipe", group="pipes", txn="p-5")
-    rows = Rows(read_case(history.write(tmp_path / "run")))
+    rows = EventRows(read_case(history.write(tmp_path / "run")))
     assert not AbortRewind().glance(rows)
 
 

@@ -11,7 +11,7 @@ from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.health_checks import HealthChecks
 from chaosk.analysis.events import Events
 
@@ -43,7 +43,7 @@ def figures(spark: SparkSession, folder: Path, history: History) -> dict[tuple[s
     """By metric, subject and window."""
     events = Events(spark, read_case(history.write(folder / "figures")))
     frame = HealthChecks().violations(events)
-    found = Found(tuple(row.asDict() for row in frame.collect()))
+    found = CheckRows(tuple(row.asDict() for row in frame.collect()))
     return {(m.metric, m.subject, m.window): m.value for m in HealthChecks().measures(events, found)}
 
 

@@ -10,7 +10,7 @@ from analysis.ways import finding, measure, told
 
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.joins import Joins
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
@@ -74,6 +74,6 @@ def test_a_stage_that_nobody_knows_is_empty(judge: Judge) -> None:
 def test_where_nobody_joined_a_glance_is_enough(tmp_path: Path) -> None:
     """Spark is not asked."""
     history = History(records=5)
-    assert not Joins().glance(Rows(read_case(history.write(tmp_path / "without"))))
+    assert not Joins().glance(EventRows(read_case(history.write(tmp_path / "without"))))
     joined(history, -4.0)
-    assert Joins().glance(Rows(read_case(history.write(tmp_path / "with"))))
+    assert Joins().glance(EventRows(read_case(history.write(tmp_path / "with"))))

@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 from chaosk.analysis import events as events_module
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.leadership import Leadership
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.metadata_spans import said as by_spark
 from chaosk.analysis.glances.metadata_spans import said as at_a_glance
-from chaosk.analysis.metadata_spans import Said
+from chaosk.analysis.metadata_spans import MetadataSpan
 from chaosk.analysis.partition_history import described
 
 pytestmark = pytest.mark.spark
@@ -54,7 +54,7 @@ def killed(back: float | None = None) -> History:
 def figures(spark: SparkSession, folder: Path, told: History) -> Figures:
     """By metric, subject and window the figure, and whether it is censored."""
     events = Events(spark, read_case(told.write(folder / "run")))
-    measures = Leadership().measures(events, Found())
+    measures = Leadership().measures(events, CheckRows())
     return {(one.metric, one.subject, one.window): (one.value, one.censored) for one in measures}
 
 
@@ -238,7 +238,7 @@ def test_a_glance_and_spark_tell_the_same(
     glanced = sorted(at_a_glance(small.rows))
     monkeypatch.setattr(events_module, "SMALL", 0)
     for events in (small, Events(spark, case)):
-        assert sorted(Said(**row.asDict()) for row in by_spark(events).collect()) == glanced
+        assert sorted(MetadataSpan(**row.asDict()) for row in by_spark(events).collect()) == glanced
     monkeypatch.setattr(events_module, "GLANCED", 0)
     by_many, by_few = described(Events(spark, case)), described(small)
     assert all(by_many.leaders(place) == by_few.leaders(place) for place in by_few.places("orders"))

@@ -8,15 +8,15 @@ import pytest
 from analysis.history import History, ns
 from analysis.ways import measure
 
-from chaosk.analysis.case import Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-WINDOWS = (Span("kill", ns(1), ns(6)), Span("after_heal", ns(6), ns(20)))
+WINDOWS = (TimeSpan("kill", ns(1), ns(6)), TimeSpan("after_heal", ns(6), ns(20)))
 
 
 def test_the_span_is_from_the_first_lost_send_to_the_last(judge: Judge) -> None:
@@ -36,8 +36,8 @@ def test_the_span_is_from_the_first_lost_send_to_the_last(judge: Judge) -> None:
 def test_many_rows_have_the_spans_of_few(spark: SparkSession) -> None:
     """Whether rows are kept in memory or asked of Spark again; what has no time is in no span."""
     rows = [("a", ns(1.5)), ("a", ns(4)), ("a", ns(9)), ("b", ns(7)), ("b", None)]
-    few = Found(tuple({"topic": topic, "began": began} for topic, began in rows))
-    many = Found(many=spark.createDataFrame(rows, "topic string, began bigint"))
+    few = CheckRows(tuple({"topic": topic, "began": began} for topic, began in rows))
+    many = CheckRows(many=spark.createDataFrame(rows, "topic string, began bigint"))
     expected = {
         ("a", "kill"): 2_500_000_000, ("a", "after_heal"): 0, ("a", "run"): 7_500_000_000,
         ("b", "after_heal"): 0, ("b", "run"): 0,

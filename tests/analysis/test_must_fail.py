@@ -11,7 +11,7 @@ from analysis.history import History, ns
 from analysis.ways import finding, guards, told
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.must_fail_windows import Failing, failing
+from chaosk.analysis.must_fail_windows import MustFailWindow, failing
 from chaosk.rundir.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -124,5 +124,5 @@ def test_when_it_is_to_fail(tmp_path: Path) -> None:
     }
     for name, (began, delay, ended) in cases.items():
         history.probes["writer"]["produce"]["must_fail"] = hows[name]
-        span = Failing("writer", began or 0, (began or 0) + delay * 10**9, ended)
+        span = MustFailWindow("writer", began or 0, (began or 0) + delay * 10**9, ended)
         assert failing(read_case(history.write(tmp_path / name))) == {"writer": span}

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import TimeSpan
 from chaosk.analysis.outages import Outage, unavailability, union
 
 SECOND = 1_000_000_000
-WINDOWS = (Span("run", 0, 100 * SECOND), Span("kill", 10 * SECOND, 20 * SECOND))
+WINDOWS = (TimeSpan("run", 0, 100 * SECOND), TimeSpan("kill", 10 * SECOND, 20 * SECOND))
 
 
 def figures(*outages: Outage) -> dict[tuple[str, str], Any]:

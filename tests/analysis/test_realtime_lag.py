@@ -11,7 +11,7 @@ from analysis.transactional import piped
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.realtime_lag import RealtimeLag
 from chaosk.analysis.events import Events
 from chaosk.analysis.lags import of_few, of_many
@@ -25,7 +25,7 @@ def figures(spark: SparkSession, folder: Path, history: History) -> Figures:
     events = Events(spark, read_case(history.write(folder / "run")))
     few, many = of_few(events.rows), of_many(events)
     assert (few.buckets, few.longest) == (many.buckets, many.longest)
-    return {(m.metric, m.subject, m.window): m.value for m in RealtimeLag().measures(events, Found())}
+    return {(m.metric, m.subject, m.window): m.value for m in RealtimeLag().measures(events, CheckRows())}
 
 
 def late() -> History:

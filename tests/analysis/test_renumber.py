@@ -11,7 +11,7 @@ from analysis.remade import FIRST, RECORDS, remade, restarted
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.recreated.generations import Former, Remaking, former
+from chaosk.analysis.recreated.generations import RecreatedTopic, RecreatedTopics, former
 from chaosk.analysis.recreated.renumber import apart
 from chaosk.core.errors import AnalysisError
 from chaosk.spec.scenario import Topic
@@ -134,11 +134,11 @@ def test_a_topic_that_is_made_again_twice(tmp_path: Path) -> None:
 
 def test_a_place_in_words() -> None:
     """The former topic by what became of it, its partitions by their own numbers."""
-    twice = Former({"orders": Remaking(made=(5, 9), gone=(4, 8), apart=1000)})
+    twice = RecreatedTopics({"orders": RecreatedTopic(made=(5, 9), gone=(4, 8), apart=1000)})
     assert twice.told("orders", 3) == ("orders", 3)
     assert twice.told("orders", 1003) == ("orders (deleted, 2 of that name)", 3)
     assert twice.told("orders", 2003) == ("orders (deleted, 1 of that name)", 3)
-    once = Former({"orders": Remaking(made=(5,), gone=(4,), apart=1000)})
+    once = RecreatedTopics({"orders": RecreatedTopic(made=(5,), gone=(4,), apart=1000)})
     assert once.told("orders", 1003) == ("orders (deleted)", 3)
     assert (once.told("orders", None), once.told("other", 1003)) == (("orders", None), ("other", 1003))
 

@@ -10,7 +10,7 @@ from analysis.history import History, ns
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.replication import Replication
 from chaosk.analysis.events import Events
 
@@ -33,7 +33,7 @@ def short(*stretches: tuple[float, float, tuple[int, ...]]) -> History:
 def figures(spark: SparkSession, folder: Path, history: History) -> tuple[Windows, Windows]:
     """By window ``under_replicated_time`` and ``under_min_isr_time``."""
     events = Events(spark, read_case(history.write(folder / "run")))
-    measures = list(Replication().measures(events, Found()))
+    measures = list(Replication().measures(events, CheckRows()))
     assert {one.subject for one in measures} == {"orders"}
     names = ("under_replicated_time", "under_min_isr_time")
     found = [{one.window: one.value for one in measures if one.metric == name} for name in names]

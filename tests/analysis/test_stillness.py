@@ -10,7 +10,7 @@ from analysis.conftest import Judge
 from analysis.history import History, Row, ns
 from analysis.test_guards import progress_of
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import TimeSpan
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.completeness import incomplete
 from chaosk.analysis.guards import guards
@@ -100,7 +100,7 @@ def test_one_that_stood_still_until_it_was_killed(tmp_path: Path) -> None:
                    invoked=ns(12), applied=ns(12.1), heal_invoked=None, healed=None)  # fmt: skip
     history.drop("ends", probe="reader")
     case = read_case(history.write(tmp_path / "run"))
-    assert still(case) == (Span("reader", ns(5), ns(12)),)
+    assert still(case) == (TimeSpan("reader", ns(5), ns(12)),)
 
 
 def test_its_figures_are_at_least_so_much(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from analysis.ways import finding, guards, measure, told
 
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.swallowed import Swallowed
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Outcome, Severity
 
 if TYPE_CHECKING:
@@ -152,9 +152,9 @@ def test_a_consumer_without_a_group_commits_past_nothing(judge: Judge) -> None:
 def test_where_nothing_failed_a_glance_is_enough(tmp_path: Path) -> None:
     """On an ordinary run Spark is not asked."""
     history = History(records=5)
-    assert not Swallowed().glance(Rows(read_case(history.write(tmp_path / "without"))))
+    assert not Swallowed().glance(EventRows(read_case(history.write(tmp_path / "without"))))
     fail(history, 2, 1.0)
-    assert Swallowed().glance(Rows(read_case(history.write(tmp_path / "with"))))
+    assert Swallowed().glance(EventRows(read_case(history.write(tmp_path / "with"))))
 
 
 # --- commit_skip and unseen: automatic commits that ran ahead ---------------------------------------------------------

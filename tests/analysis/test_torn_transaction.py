@@ -12,7 +12,7 @@ from analysis.ways import finding, told
 
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.checks.torn_transaction import TornTransaction
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_what_only_a_careless_reader_had_is_looked_at(tmp_path: Path) -> None:
     history.probes["careless"] = {"consume": {"topic": "orders"}}
     history.worker("careless", kind="consume", isolation="read_uncommitted")
     history.read(25, 9.0, probe="careless", group=None, partition=1)
-    assert TornTransaction().glance(Rows(read_case(history.write(tmp_path / "run"))))
+    assert TornTransaction().glance(EventRows(read_case(history.write(tmp_path / "run"))))
 
 
 @pytest.mark.proves("torn_transaction", "no evidence")

@@ -13,7 +13,7 @@ from analysis.transactional import piped
 from pyspark.sql import SparkSession
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.uncommitted import Uncommitted, at_a_glance, by_spark
 from chaosk.analysis.events import Events
 
@@ -24,7 +24,7 @@ def uncommitted(spark: SparkSession, folder: Path, history: History, group: str 
     """The group's figure by window, which a glance and Spark have to agree about."""
     events = Events(spark, read_case(history.write(folder / "run")))
     assert +at_a_glance(events.rows) == +by_spark(events)
-    return {one.window: one.value for one in Uncommitted().measures(events, Found()) if one.subject == group}
+    return {one.window: one.value for one in Uncommitted().measures(events, CheckRows()) if one.subject == group}
 
 
 @pytest.mark.proves("uncommitted", "fires")

@@ -6,19 +6,21 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
+from chaosk.analysis.case import TimeSpan
 from chaosk.analysis.windows import Segments
 
 pytestmark = pytest.mark.spark
 
 WINDOWS = (
-    Span("run", 10, 90), Span("baseline", 10, 20), Span("fault", 30, 60), Span("other", 50, 70),
-    Span("at once", 40, 40), Span("after", 60, 90), Span("again", 30, 60),
+    TimeSpan("run", 10, 90), TimeSpan("baseline", 10, 20), TimeSpan("fault", 30, 60), TimeSpan("other", 50, 70),
+    TimeSpan("at once", 40, 40), TimeSpan("after", 60, 90), TimeSpan("again", 30, 60),
 )  # fmt: skip
 TIMES = (None, 0, 9, *(time for cut in range(10, 100, 10) for time in (cut, cut + 1, cut + 9)))
 
 
-def rows(spark: SparkSession, windows: tuple[Span, ...], *, moments: bool) -> dict[tuple[int | None, int | None], str]:
+def rows(
+    spark: SparkSession, windows: tuple[TimeSpan, ...], *, moments: bool
+) -> dict[tuple[int | None, int | None], str]:
     """By beginning and end the windows that Spark and the segments find."""
     pairs = [
         (began, ended) for began in TIMES for ended in TIMES if began == ended or not (moments or _odd(began, ended))
@@ -52,7 +54,7 @@ def test_without_windows_there_are_none(spark: SparkSession) -> None:
 
 def test_many_windows_take_few_comparisons() -> None:
     """Of two hundred windows a moment is compared with no more than nine cuts, one in another."""
-    windows = [Span(str(n), n, n + 1) for n in range(200)]
+    windows = [TimeSpan(str(n), n, n + 1) for n in range(200)]
     column, _ = Segments(windows).of(F.lit(0))
     assert str(column).count("CASE WHEN") == 201
     deepest, depth = 0, 0

@@ -16,7 +16,7 @@ from chaosk.analysis.checks.fenced_late import FencedLate
 from chaosk.analysis.checks.precommitted_read import PrecommittedRead
 from chaosk.analysis.checks.torn_transaction import TornTransaction
 from chaosk.analysis.checks.zombie_write import ZombieWrite
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 pytestmark = pytest.mark.long
 
@@ -38,7 +38,7 @@ def taken_over() -> History:
 @pytest.mark.parametrize("make", [transactional, taken_over, lambda: History(records=20)])
 def test_a_flawless_run_is_not_looked_at_twice(make: type[History], tmp_path: Path) -> None:
     """The glances of the rules about transactions promise that there is nothing."""
-    rows = Rows(read_case(make().write(tmp_path / "run")))
+    rows = EventRows(read_case(make().write(tmp_path / "run")))
     assert [kind().glance(rows) for kind in (ZombieWrite, FencedLate, TornTransaction, PrecommittedRead)] == [False] * 4
 
 

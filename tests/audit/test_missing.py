@@ -8,7 +8,7 @@ import pytest
 from analysis.history import History
 from analysis.remade import FIRST, remade
 
-from chaosk.run.audit.missing import Stretch, joined, missing, whole
+from chaosk.run.audit.missing import MissingOffsets, joined, missing, whole
 from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.paths import RunDir
@@ -26,7 +26,7 @@ def live(root: Path, history: History) -> RunDir:
     return rundir
 
 
-def found(root: Path, history: History) -> tuple[Stretch, ...]:
+def found(root: Path, history: History) -> tuple[MissingOffsets, ...]:
     """What is missing of the topic of made-up runs."""
     return missing(live(root, history), {"orders"})
 
@@ -46,14 +46,14 @@ def test_the_stretch_goes_from_the_first_to_the_last(tmp_path: Path, history: Hi
     """Acknowledged and nowhere: 12 and 30; what lies between them is there and in the stretch all the same."""
     for offset in (12, 30):
         history.drop("audit", offset=offset)
-    assert found(tmp_path, history) == (Stretch("orders", 0, 12, 30),)
+    assert found(tmp_path, history) == (MissingOffsets("orders", 0, 12, 30),)
 
 
 def test_what_was_read_and_is_gone_is_missing(tmp_path: Path, history: History) -> None:
     """Nobody acknowledged it, a reader had it, and the log forgot it."""
     history.change("sends", {"seq": 20}, outcome="info", offset=None)
     history.drop("audit", offset=20)
-    assert found(tmp_path, history) == (Stretch("orders", 0, 20, 20),)
+    assert found(tmp_path, history) == (MissingOffsets("orders", 0, 20, 20),)
 
 
 def test_all_that_was_read_whole(tmp_path: Path, history: History) -> None:
@@ -63,14 +63,19 @@ def test_all_that_was_read_whole(tmp_path: Path, history: History) -> None:
         history.add("audit_ranges", partition=partition, isolation="read_uncommitted", log_start=0, end=end,
                     complete=complete)  # fmt: skip
     rundir = live(tmp_path, history)
-    assert whole(rundir, {"orders"}) == (Stretch("orders", 0, 6, 49),)
+    assert whole(rundir, {"orders"}) == (MissingOffsets("orders", 0, 6, 49),)
     assert whole(rundir, {"others"}) == ()
 
 
 def test_stretches_of_one_partition_become_one() -> None:
     """From the first offset to the last, whatever lies between; other partitions stay apart."""
-    told = (Stretch("a", 0, 6, 49), Stretch("a", 0, 12, 70), Stretch("a", 1, 5, 5), Stretch("a", 0, 2, 3))
-    assert joined(told) == (Stretch("a", 0, 2, 70), Stretch("a", 1, 5, 5))
+    told = (
+        MissingOffsets("a", 0, 6, 49),
+        MissingOffsets("a", 0, 12, 70),
+        MissingOffsets("a", 1, 5, 5),
+        MissingOffsets("a", 0, 2, 3),
+    )
+    assert joined(told) == (MissingOffsets("a", 0, 2, 70), MissingOffsets("a", 1, 5, 5))
 
 
 def test_a_record_elsewhere_is_not_missing(tmp_path: Path, history: History) -> None:
@@ -94,7 +99,7 @@ def test_what_was_deleted_or_not_read_whole_is_not_missing(tmp_path: Path, histo
     history.each("audit_ranges", lambda row: row | {"log_start": 6})
     assert found(tmp_path / "deleted", history) == ()
     history.drop("audit", offset=40)
-    assert found(tmp_path / "known", history) == (Stretch("orders", 0, 40, 40),)
+    assert found(tmp_path / "known", history) == (MissingOffsets("orders", 0, 40, 40),)
     history.each("audit_ranges", lambda row: row | {"complete": False})
     assert found(tmp_path / "cut", history) == ()
 
@@ -102,7 +107,7 @@ def test_what_was_deleted_or_not_read_whole_is_not_missing(tmp_path: Path, histo
 def test_the_same_number_of_another_process_is_another_record(tmp_path: Path, history: History) -> None:
     """The audit found 20 of the second incarnation; that of the first is gone."""
     history.change("audit", {"offset": 20}, producer_incarnation=1)
-    assert found(tmp_path, history) == (Stretch("orders", 0, 20, 20),)
+    assert found(tmp_path, history) == (MissingOffsets("orders", 0, 20, 20),)
 
 
 def test_topics_that_are_not_asked_for_are_left_out(tmp_path: Path, history: History) -> None:
@@ -116,4 +121,4 @@ def test_what_went_with_a_topic_that_was_made_again_is_not_missing(tmp_path: Pat
     history = remade()
     assert found(tmp_path / "all", history) == ()
     history.drop("audit", seq=FIRST + 2)
-    assert found(tmp_path / "lost", history) == (Stretch("orders", 0, 2, 2),)
+    assert found(tmp_path / "lost", history) == (MissingOffsets("orders", 0, 2, 2),)

@@ -13,7 +13,7 @@ import pytest
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import PartitionView
 from chaosk.cluster.wire import NoAnswer
-from chaosk.run.audit.ranges import Range, ends, ranges
+from chaosk.run.audit.ranges import AuditRange, ends, ranges
 from chaosk.spec.contracts.live import UnknownTopic
 
 
@@ -68,7 +68,7 @@ def _timestamp(request: Any) -> int:
     return int(request.topics[0].partitions[0].timestamp)
 
 
-def found(brokers: FakeBrokers, settle: float = 5.0, topics: Sequence[str] = ("orders",)) -> tuple[Range, ...]:
+def found(brokers: FakeBrokers, settle: float = 5.0, topics: Sequence[str] = ("orders",)) -> tuple[AuditRange, ...]:
     """The ranges of `orders`."""
     return ranges(cast("Brokers", brokers), topics, settle)
 

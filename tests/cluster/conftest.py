@@ -14,7 +14,7 @@ from on_lab import inside
 from chaosk import lab
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.topic_admin import delete_topics
 from chaosk.cluster.topics import prepare
 from chaosk.core.errors import ChaoskError
@@ -37,7 +37,7 @@ class Cluster:
 
     inventory: Inventory
     brokers: Brokers
-    live: ClusterLive
+    live: LiveCluster
     hosts: Ssh
 
     def prepare(self, **topics: Topic) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ def cluster(lab_inventory: Inventory) -> Iterator[Cluster]:
     with inside(str(lab_inventory.network_namespace)):
         hosts = Ssh(lab_inventory.hosts)
         with Brokers(lab_inventory, client_settings(lab_inventory)) as brokers:
-            yield Cluster(lab_inventory, brokers, ClusterLive(lab_inventory, brokers, _no_probe), hosts)
+            yield Cluster(lab_inventory, brokers, LiveCluster(lab_inventory, brokers, _no_probe), hosts)
             known = brokers.views(None)[0].topic_ids
             delete_topics(brokers, {name: known[name] for name in known if not name.startswith("__")})
         hosts.close()

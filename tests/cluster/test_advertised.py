@@ -11,12 +11,12 @@ from fake_servers import babbling, mock_cluster, server, unused_port
 
 from chaosk.cluster import advertised as module
 from chaosk.cluster.advertised import Advertised, advertised
-from chaosk.cluster.views import View
-from chaosk.cluster.wire import Place
+from chaosk.cluster.views import ClusterView
+from chaosk.cluster.wire import Endpoint
 from chaosk.spec.inventory import Inventory, Listener
 
 
-def cluster(places: Mapping[int, Place], **more: Place) -> Inventory:
+def cluster(places: Mapping[int, Endpoint], **more: Endpoint) -> Inventory:
     """An inventory whose brokers answer at these places, at further listeners too, and have one between brokers."""
     plain = inventory(brokers=len(places))
     inside = Listener(address="127.0.0.1", port=unused_port(), clients=False)
@@ -40,10 +40,10 @@ def cluster(places: Mapping[int, Place], **more: Place) -> Inventory:
 def saying(**says: tuple[str, int]) -> Iterator[None]:
     """Brokers that advertise these addresses, by their numbers behind a `b`; what they answer else is real."""
 
-    def view(broker: int, answer: object) -> View:
+    def view(broker: int, answer: object) -> ClusterView:
         advertised = {int(name[1:]): at for name, at in says.items()}
         alive = tuple(advertised)
-        return View(broker, 0, alive, racks=False, partitions=(), topic_ids={}, advertised=advertised)
+        return ClusterView(broker, 0, alive, racks=False, partitions=(), topic_ids={}, advertised=advertised)
 
     with patch.object(module, "view", view):
         yield
@@ -89,7 +89,7 @@ def test_an_address_where_nobody_answers_or_somebody_else() -> None:
 def test_every_listener_is_asked_by_itself() -> None:
     """One that is right does not speak for another of the same broker."""
     with mock_cluster(1) as (_, places):
-        dead = Place("broker 1", "127.0.0.1", unused_port())
+        dead = Endpoint("broker 1", "127.0.0.1", unused_port())
         found = {one.listener: one for one in advertised(cluster(places, SECOND=places[1], THIRD=dead), {})}
     assert found.keys() == {"CLIENT", "SECOND", "THIRD"}
     assert (found["CLIENT"].why_not, found["SECOND"].why_not) == (None, None)

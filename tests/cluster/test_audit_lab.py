@@ -14,10 +14,10 @@ import pytest
 from confluent_kafka import Producer
 
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.committed_offsets import Committed, commit
+from chaosk.cluster.committed_offsets import CommittedOffset, commit
 from chaosk.core.errors import ClusterError
 from chaosk.run.audit.ranges import ranges
-from chaosk.run.audit.reader import Reader
+from chaosk.run.audit.reader import AuditReader
 from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.run.audit.tail_audit import audit
 from chaosk.rundir.events.live import LiveLog, read_live
@@ -59,7 +59,7 @@ def test_reads_all_there_is(cluster: Any, folder: Callable[[str], str]) -> None:
     writer.produce("orders", Encoder("run-0", "writer", 0).encode(1, 0), partition=1)
     writer.produce("orders", None, key=b"tombstone", partition=2)
     assert writer.flush(10) == 0
-    commit(cluster.brokers, "readers", [Committed("orders", 1, 42, "")])
+    commit(cluster.brokers, "readers", [CommittedOffset("orders", 1, 42, "")])
     result = audit(spec(cluster, folder("audit"), groups=("readers", "nobody")))
     assert (result.records, result.complete, result.incomplete) == (606, True, ())
     found = rows(folder("audit"), "audit")
@@ -160,7 +160,7 @@ def test_what_is_not_read_in_time_is_incomplete(cluster: Any, folder: Callable[[
     settings = client_settings(cluster.inventory)
     with LiveLog(Path(folder("audit"))) as log, cluster.frozen(frozen):
         began = time.monotonic()
-        incomplete = Reader(settings, "read_uncommitted", Decoder(RUN), log).read(todo, 3.0)
+        incomplete = AuditReader(settings, "read_uncommitted", Decoder(RUN), log).read(todo, 3.0)
         assert time.monotonic() - began < 15
     assert incomplete == ("orders-1 at read_uncommitted: not read to offset 100 in time",)
 

@@ -14,12 +14,12 @@ from fake_servers import mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.views import metadata_request
-from chaosk.cluster.wire import NoAnswer, Place
+from chaosk.cluster.wire import Endpoint, NoAnswer
 from chaosk.core.errors import ClusterError
 from chaosk.spec.inventory import Inventory, Listener
 
 
-def at(places: dict[int, Place]) -> Inventory:
+def at(places: dict[int, Endpoint]) -> Inventory:
     """An inventory of brokers that answer there."""
     place = inventory(1, 0)
     brokers = {
@@ -32,15 +32,15 @@ def at(places: dict[int, Place]) -> Inventory:
 
 
 @contextmanager
-def brokers(places: dict[int, Place], timeout: float = 1.0) -> Iterator[Brokers]:
+def brokers(places: dict[int, Endpoint], timeout: float = 1.0) -> Iterator[Brokers]:
     """Connections to them."""
     with Brokers(at(places), {}, timeout) as found:
         yield found
 
 
-def dead() -> Place:
+def dead() -> Endpoint:
     """Where nobody listens."""
-    return Place("", "127.0.0.1", unused_port())
+    return Endpoint("", "127.0.0.1", unused_port())
 
 
 def give_up(one: Brokers) -> None:

@@ -13,7 +13,7 @@ from chaosk.cluster.add_partitions import add_partitions
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.entity_settings import configure, settings_of
 from chaosk.cluster.log_start import log_start
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 from chaosk.core.errors import ClusterError, StepError
 from chaosk.spec.contracts.step import AddPartitions
 from chaosk.spec.entity import Entity, Settings
@@ -47,9 +47,9 @@ class Cluster:
             PartitionView(topic=topic, partition=n, leader=self.leader, replicas=both, isr=both) for n in range(2)
         )
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """Three brokers that agree."""
-        return tuple(View(n, 2, (0, 1, 2), racks=self.racks, partitions=(), topic_ids={}) for n in range(3))
+        return tuple(ClusterView(n, 2, (0, 1, 2), racks=self.racks, partitions=(), topic_ids={}) for n in range(3))
 
     def as_brokers(self) -> Brokers:
         """Itself."""

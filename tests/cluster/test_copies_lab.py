@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.run.audit.missing import Stretch
+from chaosk.run.audit.missing import MissingOffsets
 from chaosk.run.replica_logs.replicas import compare
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.spec.inventory import Inventory
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.long]
 TOOL = "/opt/kafka/bin/kafka-dump-log.sh"
 
 
-def told(cluster: Any, folder: str, *stretches: Stretch, inventory: Inventory | None = None) -> tuple[str, ...]:
+def told(cluster: Any, folder: str, *stretches: MissingOffsets, inventory: Inventory | None = None) -> tuple[str, ...]:
     """Compare the replicas of some stretches."""
     return compare(cluster.brokers, cluster.hosts, inventory or cluster.inventory, stretches, LiveLog(Path(folder)))
 
@@ -48,7 +48,7 @@ def test_replicas_that_have_the_same_agree(cluster: Any, folder: Callable[[str],
     write(cluster, 0, 20)
     write(cluster, 1, 3)
     cluster.wait("isr_full(orders)")
-    assert told(cluster, folder("same"), Stretch("orders", 0, 13, 60), Stretch("orders", 1, 0, 4)) == ()
+    assert told(cluster, folder("same"), MissingOffsets("orders", 0, 13, 60), MissingOffsets("orders", 1, 0, 4)) == ()
     assert rows(folder("same")) == [(13, 60, True, None, None), (0, 4, True, None, None)]
 
 
@@ -61,14 +61,14 @@ def test_a_replica_that_fell_behind_differs(cluster: Any, folder: Callable[[str]
     dead = next(broker for broker in state.replicas if broker != state.leader)
     with cluster.killed(dead):
         write(cluster, 0, 1, acks="1")
-        (line,) = told(cluster, folder("behind"), Stretch("orders", 0, 2, 5))
+        (line,) = told(cluster, folder("behind"), MissingOffsets("orders", 0, 2, 5))
     assert line.startswith("orders-0, 4 to 5: the replicas differ: broker ")
     assert f"broker {dead}: nothing" in line
     (agreed, apart) = rows(folder("behind"))
     assert agreed == (2, 3, True, None, None)
     assert apart[:3] == (4, 5, False)
     assert sorted(f"broker {n}" for n in state.replicas) == sorted(part[:8] for part in apart[3].split("; "))
-    assert told(cluster, folder("caught up"), Stretch("orders", 0, 2, 5)) == ()
+    assert told(cluster, folder("caught up"), MissingOffsets("orders", 0, 2, 5)) == ()
 
 
 def test_a_host_that_cannot_tell_leaves_it_open(cluster: Any, folder: Callable[[str], str]) -> None:
@@ -78,7 +78,7 @@ def test_a_host_that_cannot_tell_leaves_it_open(cluster: Any, folder: Callable[[
     host = cluster.inventory.brokers[1].host
     cluster.run(host, "mv", TOOL, f"{TOOL}.away")
     try:
-        (line,) = told(cluster, folder("tool"), Stretch("orders", 0, 0, 1))
+        (line,) = told(cluster, folder("tool"), MissingOffsets("orders", 0, 0, 1))
     finally:
         cluster.run(host, "mv", f"{TOOL}.away", TOOL)
     assert f"orders-0: broker 1: {host}: the tool did not get to its end: there is no {TOOL}" in line
@@ -87,7 +87,7 @@ def test_a_host_that_cannot_tell_leaves_it_open(cluster: Any, folder: Callable[[
     assert why in line
     broker = cluster.inventory.brokers[2].model_copy(update={"data": ()})
     without = cluster.inventory.model_copy(update={"brokers": {**cluster.inventory.brokers, 2: broker}})
-    (line,) = told(cluster, folder("data"), Stretch("orders", 0, 0, 1), inventory=without)
+    (line,) = told(cluster, folder("data"), MissingOffsets("orders", 0, 0, 1), inventory=without)
     assert "broker 2: write its log.dirs to `data` in the inventory" in line
-    (line,) = told(cluster, folder("gone"), Stretch("nowhere", 0, 0, 1))
+    (line,) = told(cluster, folder("gone"), MissingOffsets("nowhere", 0, 0, 1))
     assert line == "nowhere-0: it has no replica"

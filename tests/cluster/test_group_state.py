@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.group_state import look
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 from chaosk.core.errors import ClusterError
 
 
@@ -21,12 +21,12 @@ class Cluster:
     asked: list[str] = field(default_factory=list)
     silent: bool = False
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """One broker's view."""
         parts = tuple(
             PartitionView(topic="orders", partition=n, leader=n, replicas=(0, 1), isr=(0, 1)) for n in range(2)
         )
-        return (View(0, 0, (0, 1), racks=False, partitions=parts, topic_ids={}),)
+        return (ClusterView(0, 0, (0, 1), racks=False, partitions=parts, topic_ids={}),)
 
     def ask_all(self, request: Any, brokers: object = None) -> dict[int, Any]:
         """The coordinator."""

@@ -10,9 +10,9 @@ from fake_live import inventory
 from fake_servers import answering, mock_cluster, server, silent, unused_port
 
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.snapshot import Snapshot, take
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import ClusterError
 from chaosk.spec.contracts.live import Live, ProbeState
 from chaosk.spec.inventory import Host, Inventory, Listener
@@ -20,7 +20,7 @@ from chaosk.spec.inventory import Host, Inventory, Listener
 LEADER = b"Zookeeper version: 3.8.4\nMode: leader\n"
 
 
-def at(brokers: dict[int, Place], zookeepers: dict[int, Place]) -> Inventory:
+def at(brokers: dict[int, Endpoint], zookeepers: dict[int, Endpoint]) -> Inventory:
     """An inventory of servers that answer there."""
     place = inventory(1, 1)
     local = {"node1": Host(address="127.0.0.1")}
@@ -42,9 +42,9 @@ def probe(name: str) -> ProbeState:
     return ProbeState(probe=name, kind="produce", running=True)
 
 
-def nowhere() -> Place:
+def nowhere() -> Endpoint:
     """Where nobody listens."""
-    return Place("", "127.0.0.1", unused_port())
+    return Endpoint("", "127.0.0.1", unused_port())
 
 
 def test_answers_all_that_may_be_asked() -> None:
@@ -56,7 +56,7 @@ def test_answers_all_that_may_be_asked() -> None:
     ):
         producer.produce("orders", b"x")
         producer.flush(5)
-        live: Live = ClusterLive(where, brokers, probe)
+        live: Live = LiveCluster(where, brokers, probe)
         assert [one.partition for one in live.partitions("orders")] == [0, 1, 2, 3]
         assert live.brokers() == (1, 2, 3)
         assert live.coordinator("readers") in (1, 2, 3)
@@ -72,7 +72,7 @@ def test_frozen_zookeepers_are_asked_side_by_side() -> None:
     """Three nodes that hang cost the time of one."""
     with server(silent) as one, server(silent) as two, server(silent) as three:
         where = at({1: nowhere()}, {1: one, 2: two, 3: three})
-        live = ClusterLive(where, cast("Brokers", None), probe, timeout=4.0)
+        live = LiveCluster(where, cast("Brokers", None), probe, timeout=4.0)
         began = time.monotonic()
         assert live.zookeeper_modes() == {1: None, 2: None, 3: None}
         assert time.monotonic() - began < 10
@@ -88,7 +88,7 @@ def test_a_snapshot_holds_it_all_and_travels_as_json() -> None:
         producer.produce("orders", b"x")
         producer.flush(5)
         before = time.monotonic_ns()
-        found = take(brokers, ClusterLive(where, brokers, probe), ["orders"])
+        found = take(brokers, LiveCluster(where, brokers, probe), ["orders"])
     assert before <= found.at <= time.monotonic_ns()
     assert abs(found.wall - time.time_ns()) < 10e9
     assert (found.brokers, found.answering) == ((1, 2), (1, 2))
@@ -101,4 +101,4 @@ def test_a_snapshot_of_a_silent_cluster_is_an_error() -> None:
     """There is no state to write down where nobody answers."""
     where = at({1: nowhere()}, {})
     with Brokers(where, {}) as brokers, pytest.raises(ClusterError, match="no broker answers"):
-        take(brokers, ClusterLive(where, brokers, probe), ["orders"])
+        take(brokers, LiveCluster(where, brokers, probe), ["orders"])

@@ -9,7 +9,7 @@ import pytest
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.rights import acls_of, rights_of
-from chaosk.cluster.views import View
+from chaosk.cluster.views import ClusterView
 from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import ClusterError
 from chaosk.spec.entity import Entity, Resource
@@ -32,9 +32,9 @@ class Cluster:
             raise NoAnswer(f"broker {broker}: no answer within {within:g} s")
         return self.answers[broker]
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """All are alive."""
-        return tuple(View(n, 2, (0, 1, 2), racks=False, partitions=(), topic_ids={}) for n in range(3))
+        return tuple(ClusterView(n, 2, (0, 1, 2), racks=False, partitions=(), topic_ids={}) for n in range(3))
 
     def as_brokers(self) -> Brokers:
         """Itself."""

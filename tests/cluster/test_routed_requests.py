@@ -12,10 +12,10 @@ import pytest
 
 from chaosk.cluster import codes, committed_offsets, elect, owner, reassignment, routed_requests
 from chaosk.cluster.brokers import Brokers
-from chaosk.cluster.committed_offsets import Committed
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.committed_offsets import CommittedOffset
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.routed_requests import ask_controller, ask_coordinator
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 from chaosk.cluster.wire import NoAnswer
 from chaosk.core.errors import ClusterError, StepError
 from chaosk.spec.contracts.step import Elect, Reassign
@@ -35,9 +35,9 @@ class Moving:
         """Who it is now; the last one stays."""
         return self.who.pop(0) if len(self.who) > 1 else self.who[0]
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """Three brokers that agree."""
-        return tuple(View(n, 0, (0, 1, 2), racks=False, partitions=(), topic_ids={}) for n in range(3))
+        return tuple(ClusterView(n, 0, (0, 1, 2), racks=False, partitions=(), topic_ids={}) for n in range(3))
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """Two of them."""
@@ -147,8 +147,8 @@ def test_reads_committed_offsets() -> None:
     """-1 is nothing committed; a note that is missing is empty."""
     cluster = Moving([0], lambda *_: _fetched((0, 42, "note", 0), (1, -1, None, 0)))
     assert committed_offsets.committed(cluster.as_brokers(), "readers", {"orders": [0, 1]}) == (
-        Committed("orders", 0, 42, "note"),
-        Committed("orders", 1, None, ""),
+        CommittedOffset("orders", 0, 42, "note"),
+        CommittedOffset("orders", 1, None, ""),
     )
 
 
@@ -164,13 +164,15 @@ def test_commits_and_tells_what_is_refused() -> None:
     """What is committed goes out as it is, and a refusal is an error."""
     sent = committed_offsets.commit
     fine = Moving([0], lambda *_: _fetched((0, 0, None, 0)))
-    sent(fine.as_brokers(), "chaosk", [Committed("orders", 0, 7, "made")])
+    sent(fine.as_brokers(), "chaosk", [CommittedOffset("orders", 0, 7, "made")])
     (_, message) = fine.asked[0]
     partition = message.topics[0].partitions[0]
     assert (message.group_id, message.topics[0].name) == ("chaosk", "orders")
     assert (partition.partition_index, partition.committed_offset, partition.committed_metadata) == (0, 7, "made")
     with pytest.raises(ClusterError, match="group chaosk: its offsets cannot be committed: UNKNOWN_MEMBER_ID"):
-        sent(Moving([0], lambda *_: _fetched((0, 0, None, 25))).as_brokers(), "chaosk", [Committed("o", 0, 0, "")])
+        sent(
+            Moving([0], lambda *_: _fetched((0, 0, None, 25))).as_brokers(), "chaosk", [CommittedOffset("o", 0, 0, "")]
+        )
 
 
 def test_only_the_right_proof_makes_a_topic_chaosks() -> None:
@@ -286,7 +288,7 @@ def test_a_group_or_an_id_without_coordinator_has_none() -> None:
     """No broker can name one: that is an answer, and it is none."""
     inventory = SimpleNamespace(zookeepers={}, hosts={}, kraft=False, voters=dict)
     for who in (1, None):
-        live = ClusterLive(cast("Any", inventory), Moving([who], lambda *_: code(0)).as_brokers(), cast("Any", None))
+        live = LiveCluster(cast("Any", inventory), Moving([who], lambda *_: code(0)).as_brokers(), cast("Any", None))
         assert live.coordinator("readers") == live.transaction_coordinator("billing") == who
         assert live.zookeeper_modes() == {}
 

@@ -16,7 +16,7 @@ from fake_tls import behind_tls, serving
 
 from chaosk.cluster.security import security
 from chaosk.cluster.views import metadata_request, view
-from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
 from chaosk.lab import certificates
 from chaosk.lab.certificates import Pair
 
@@ -33,7 +33,7 @@ def trusting(folder: Path, **more: object) -> dict[str, Any]:
 
 
 @contextmanager
-def broker(context: ssl.SSLContext, settings: dict[str, Any]) -> Iterator[Place]:
+def broker(context: ssl.SSLContext, settings: dict[str, Any]) -> Iterator[Endpoint]:
     """A broker of librdkafka's mock cluster whose door is TLS, for who goes by these settings."""
     with mock_cluster(1) as (_, places), behind_tls(context, places[1]) as door:
         yield replace(door, security=security(settings))
@@ -42,7 +42,7 @@ def broker(context: ssl.SSLContext, settings: dict[str, Any]) -> Iterator[Place]
 def test_a_broker_behind_tls_answers(tmp_path: Path) -> None:
     """With the authority that signed its certificate; a second question goes over the same connection."""
     context = serving(tmp_path, certificates.issue(BY, HERE))
-    with broker(context, trusting(tmp_path)) as place, Link(place, timeout=20.0) as link:
+    with broker(context, trusting(tmp_path)) as place, BrokerConnection(place, timeout=20.0) as link:
         assert view(1, link.ask(metadata_request(()))[0]).alive == (1,)
         assert view(1, link.ask(metadata_request(()), metadata_request(()))[1]).alive == (1,)
 
@@ -60,7 +60,7 @@ def test_a_broker_behind_tls_answers(tmp_path: Path) -> None:
 )
 def test_who_is_not_trusted(tmp_path: Path, pair: Pair, why: str, todo: str) -> None:
     """Why its certificate is not accepted, which broker it is, and what to do about it."""
-    with broker(serving(tmp_path, pair), trusting(tmp_path)) as place, Link(place, timeout=20.0) as link:
+    with broker(serving(tmp_path, pair), trusting(tmp_path)) as place, BrokerConnection(place, timeout=20.0) as link:
         with pytest.raises(NoAnswer, match=f"its certificate is not accepted: .*{why}") as caught:
             link.ask(metadata_request(()))
         assert str(place) in str(caught.value)
@@ -76,7 +76,7 @@ def test_who_is_not_trusted(tmp_path: Path, pair: Pair, why: str, todo: str) -> 
 def test_who_asks_for_less_gets_less(tmp_path: Path, settings: dict[str, object]) -> None:
     """As with librdkafka, the address or the whole certificate may be left unlooked at."""
     context = serving(tmp_path, certificates.issue(BY, "192.0.2.1"))
-    with broker(context, trusting(tmp_path, **settings)) as place, Link(place, timeout=20.0) as link:
+    with broker(context, trusting(tmp_path, **settings)) as place, BrokerConnection(place, timeout=20.0) as link:
         assert link.ask(metadata_request(()))
 
 
@@ -89,9 +89,9 @@ def test_a_client_with_a_certificate(tmp_path: Path) -> None:
     for name, text in (("client.pem", own.certificate), ("client.key", own.key)):
         (tmp_path / name).write_text(text)
     ours = {"ssl_certificate_location": tmp_path / "client.pem", "ssl_key_location": tmp_path / "client.key"}
-    with broker(context, trusting(tmp_path, **ours)) as place, Link(place, timeout=20.0) as link:
+    with broker(context, trusting(tmp_path, **ours)) as place, BrokerConnection(place, timeout=20.0) as link:
         assert link.ask(metadata_request(()))
-    with broker(context, trusting(tmp_path)) as place, Link(place, timeout=20.0) as link:
+    with broker(context, trusting(tmp_path)) as place, BrokerConnection(place, timeout=20.0) as link:
         with pytest.raises(
             NoAnswer, match=r"certificate required|closed from there|the connection was closed"
         ) as caught:
@@ -103,7 +103,7 @@ def test_one_that_speaks_no_tls(tmp_path: Path) -> None:
     """A listener in the clear takes the handshake for a request; the connection is over, not the program."""
     with mock_cluster(1) as (_, places):
         place = replace(places[1], security=security(trusting(tmp_path)))
-        with Link(place, timeout=2.0) as link, pytest.raises(NoAnswer) as caught:
+        with BrokerConnection(place, timeout=2.0) as link, pytest.raises(NoAnswer) as caught:
             link.ask(metadata_request(()))
     assert str(place) in str(caught.value)
 
@@ -112,5 +112,5 @@ def test_a_handshake_that_hangs_ends_in_time(tmp_path: Path) -> None:
     """A frozen broker's kernel still accepts: the time for one question is the time for the handshake, too."""
     with server(silent) as door:
         place = replace(door, security=security(trusting(tmp_path)))
-        with Link(place, timeout=0.3) as link, pytest.raises(NoAnswer, match=r"no answer within 0\.3 s"):
+        with BrokerConnection(place, timeout=0.3) as link, pytest.raises(NoAnswer, match=r"no answer within 0\.3 s"):
             link.ask(metadata_request(()))

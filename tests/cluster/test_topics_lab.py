@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from chaosk.cluster.committed_offsets import Committed, commit, committed
+from chaosk.cluster.committed_offsets import CommittedOffset, commit, committed
 from chaosk.cluster.offsets import end_offsets_request, offsets_by_partition
 from chaosk.cluster.owner import own_topics
 from chaosk.core.errors import PreflightError
@@ -82,7 +82,7 @@ def test_a_second_run_finds_it_empty(cluster: Any) -> None:
     """Records and committed offsets of the run before are gone, quickly, and leaders are where they were."""
     cluster.prepare(orders=SHAPE)
     write(cluster, "orders")
-    commit(cluster.brokers, "readers", [Committed("orders", 0, 3, "")])
+    commit(cluster.brokers, "readers", [CommittedOffset("orders", 0, 3, "")])
     before = topic_id(cluster, "orders")
     began = time.monotonic()
     assert cluster.prepare(orders=SHAPE) == ("topic orders: made anew",)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.cluster.views import NO_EPOCH, PartitionView, View, current, metadata_request, partitions, view
+from chaosk.cluster.views import NO_EPOCH, ClusterView, PartitionView, current, metadata_request, partitions, view
 from chaosk.core.errors import ClusterError
 
 
@@ -19,9 +19,11 @@ def part(leader: int, epoch: int = 0, isr: tuple[int, ...] = (0, 1, 2), number: 
     )
 
 
-def says(asked: int, controller: int | None, *parts: PartitionView, alive: tuple[int, ...] = (0, 1, 2)) -> View:
+def says(asked: int, controller: int | None, *parts: PartitionView, alive: tuple[int, ...] = (0, 1, 2)) -> ClusterView:
     """What one broker says."""
-    return View(asked, controller, alive, racks=False, partitions=parts, topic_ids={"orders": "id"} if parts else {})
+    return ClusterView(
+        asked, controller, alive, racks=False, partitions=parts, topic_ids={"orders": "id"} if parts else {}
+    )
 
 
 def test_the_majority_is_the_cluster() -> None:
@@ -144,6 +146,6 @@ def test_asks_without_making_topics() -> None:
 
 def test_in_kraft_those_are_believed_that_agree_on_who_is_alive() -> None:
     """There a broker names any broker as the controller; the one that is cut off still names a dead one as alive."""
-    stale = View(0, None, (0, 1, 2), racks=False, partitions=(), topic_ids={}, kraft=True)
-    others = [View(n, None, (1, 2), racks=False, partitions=(), topic_ids={}, kraft=True) for n in (1, 2)]
+    stale = ClusterView(0, None, (0, 1, 2), racks=False, partitions=(), topic_ids={}, kraft=True)
+    others = [ClusterView(n, None, (1, 2), racks=False, partitions=(), topic_ids={}, kraft=True) for n in (1, 2)]
     assert [one.asked for one in current([stale, *others])] == [1, 2]

@@ -10,7 +10,7 @@ from kafka.protocol.admin import DescribeQuorumRequest
 
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
 from chaosk.cluster.views import metadata_request, view
-from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
 
 
 def test_each_broker_answers_for_itself() -> None:
@@ -19,7 +19,7 @@ def test_each_broker_answers_for_itself() -> None:
         producer.produce("orders", b"x", partition=1)
         producer.flush(5)
         for broker, place in places.items():
-            with Link(place) as link:
+            with BrokerConnection(place) as link:
                 alone = view(broker, link.ask(metadata_request(()))[0])
                 both = link.ask(metadata_request(["orders"]), metadata_request(()))
             assert alone.alive == (1, 2, 3)
@@ -35,9 +35,9 @@ def test_only_the_leader_tells_offsets() -> None:
         producer.flush(5)
         told = {}
         for broker, place in places.items():
-            with Link(place) as link:
+            with BrokerConnection(place) as link:
                 told[broker] = replica_offsets(link.ask(*offsets_requests({"orders": [0]})))
-        with Link(places[1]) as link:
+        with BrokerConnection(places[1]) as link:
             leader = view(1, link.ask(metadata_request(["orders"]))[0]).partitions[0].leader
         assert [(one.leader, one.log_start, one.high_watermark) for one in told[leader]] == [(True, 0, 3)]
         assert all(not rows for broker, rows in told.items() if broker != leader)
@@ -53,7 +53,7 @@ def test_only_the_leader_tells_offsets() -> None:
 )
 def test_gives_up_in_time(behaviour: Behaviour, words: str) -> None:
     """Whatever a server does, the answer or an error that names it is there in time."""
-    with server(behaviour) as place, Link(place, timeout=0.3) as link:
+    with server(behaviour) as place, BrokerConnection(place, timeout=0.3) as link:
         began = time.monotonic()
         with pytest.raises(NoAnswer, match=words) as caught:
             link.ask(metadata_request(()))
@@ -65,18 +65,18 @@ def test_gives_up_in_time(behaviour: Behaviour, words: str) -> None:
 def test_tells_a_refused_connection() -> None:
     """A dead broker refuses at once: that is another message than that of a frozen one."""
     with pytest.raises(NoAnswer, match=r"broker 7 \(127.0.0.1:\d+\): connection refused"):
-        Link(Place("broker 7", "127.0.0.1", unused_port())).ask(metadata_request(()))
+        BrokerConnection(Endpoint("broker 7", "127.0.0.1", unused_port())).ask(metadata_request(()))
 
 
 def test_a_name_that_resolves_to_nothing() -> None:
     """An address that cannot be looked up is told as such."""
     with pytest.raises(NoAnswer, match=r"broker 7 \(nowhere.invalid:1\)"):
-        Link(Place("broker 7", "nowhere.invalid", 1)).ask(metadata_request(()))
+        BrokerConnection(Endpoint("broker 7", "nowhere.invalid", 1)).ask(metadata_request(()))
 
 
 def test_works_again_after_a_failure() -> None:
     """After an error the next question goes over a new connection, and gets its own answer."""
-    with mock_cluster(1) as (_, places), Link(places[1], timeout=20.0) as link:
+    with mock_cluster(1) as (_, places), BrokerConnection(places[1], timeout=20.0) as link:
         with pytest.raises(NoAnswer):
             link.ask(metadata_request(()), within=0.0)
         assert view(1, link.ask(metadata_request(()))[0]).alive == (1,)
@@ -85,13 +85,17 @@ def test_works_again_after_a_failure() -> None:
 
 def test_a_request_the_broker_does_not_know() -> None:
     """A broker too old (or a mock) for a request is named, with the request."""
-    with mock_cluster(1) as (_, places), Link(places[1]) as link, pytest.raises(NoAnswer, match="DescribeQuorum"):
+    with (
+        mock_cluster(1) as (_, places),
+        BrokerConnection(places[1]) as link,
+        pytest.raises(NoAnswer, match="DescribeQuorum"),
+    ):
         link.ask(DescribeQuorumRequest(topics=[]))
 
 
 def test_keeps_to_an_older_version() -> None:
     """A request that names its version is not sent in a newer one."""
-    with mock_cluster(1) as (_, places), Link(places[1]) as link:
+    with mock_cluster(1) as (_, places), BrokerConnection(places[1]) as link:
         request = metadata_request(())
         request.API_VERSION = 1
         link.ask(request)

@@ -7,10 +7,10 @@ import time
 import pytest
 from fake_servers import answering, server, silent, unused_port
 
-from chaosk.cluster.wire import NoAnswer, Place
+from chaosk.cluster.wire import Endpoint, NoAnswer
 from chaosk.cluster.zookeeper import ask_mode, parse_mode
 
-NODE = Place("ZooKeeper 1", "198.18.0.11", 2181)
+NODE = Endpoint("ZooKeeper 1", "198.18.0.11", 2181)
 SRVR = """Zookeeper version: 3.8.4-9316c2a7a97e1666d8f4593f34dd6fc36ecc436c, built on 2024-02-12 22:16 UTC
 Latency min/avg/max: 0/0.8235/9
 Received: 89
@@ -80,4 +80,4 @@ def test_a_node_that_drips_is_given_up_too() -> None:
 def test_a_dead_node_refuses() -> None:
     """A node whose process is gone refuses at once."""
     with pytest.raises(NoAnswer, match="connection refused"):
-        ask_mode(Place("ZooKeeper 1", "127.0.0.1", unused_port()))
+        ask_mode(Endpoint("ZooKeeper 1", "127.0.0.1", unused_port()))

@@ -12,11 +12,11 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ClusterError
 from chaosk.run.preflight import cluster as module
 from chaosk.run.preflight.cluster import FEW, cluster, listeners
-from chaosk.run.preflight.diagnostic import Finding
+from chaosk.run.preflight.diagnostic import Diagnostic
 from chaosk.spec.inventory import Inventory, Listener
 
 
-def of(inv: Inventory, live: FakeLive, moving: tuple[str, ...] = ()) -> dict[tuple[str, str], Finding]:
+def of(inv: Inventory, live: FakeLive, moving: tuple[str, ...] = ()) -> dict[tuple[str, str], Diagnostic]:
     """What is found, by place and name. The mock brokers know no reassignments, so those are given."""
     with Brokers(inv, {}) as brokers, patch.object(module, "reassigning", lambda _: moving):
         return {(one.where, one.what): one for one in cluster(live, brokers, inv)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import PreflightError
-from chaosk.run.preflight.diagnostic import Finding, bad, fit, ok, refuse, unknown, warning
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, fit, ok, refuse, unknown, warning
 
 FINE = (ok("a", "tools", "all"), warning("a", "clock", "off", "set it"), unknown("a", "kernel", "no unshare"))
 
@@ -27,4 +27,4 @@ def test_a_refusal_names_every_bad_finding_and_no_other() -> None:
 
 def test_a_finding_without_a_remedy_ends_with_what_was_seen() -> None:
     """No dangling punctuation."""
-    assert str(Finding(where="a", what="b", state="ok", seen="c")) == "a: b: c"
+    assert str(Diagnostic(where="a", what="b", state="ok", seen="c")) == "a: b: c"

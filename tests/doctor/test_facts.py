@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from sample_inventory import INVENTORY
 
 from chaosk.core.errors import StepError
-from chaosk.run.preflight.facts import LEASES, HostFacts, Space, Try, ask, read
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.facts import LEASES, CapabilityTest, DiskSpace, HostFacts, ask, read
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory
 
-NEEDS = Needs(tools=("awk", "no-such-tool"), cuts=True)
+NEEDS = HostRequirements(tools=("awk", "no-such-tool"), cuts=True)
 
 
 def answer(command: Command) -> HostFacts:
@@ -43,16 +43,16 @@ def test_all_that_is_asked_is_answered() -> None:
 
 def test_a_run_asks_for_less() -> None:
     """No trials of the kernel, and no packet filter where nothing is cut."""
-    found = answer(ask(INVENTORY, "node1", Needs(("awk",), cuts=False), thorough=False))
+    found = answer(ask(INVENTORY, "node1", HostRequirements(("awk",), cuts=False), thorough=False))
     assert (found.kernel, found.filters) == ({}, {})
     assert "tc" not in found.tools
 
 
 def test_a_run_asks_the_kernel_for_what_its_steps_need() -> None:
     """And for nothing else: a trial takes a moment on every host."""
-    needed = Needs(("awk",), cuts=False, queues=("netem",))
+    needed = HostRequirements(("awk",), cuts=False, queues=("netem",))
     assert answer(ask(INVENTORY, "node1", needed, thorough=False)).kernel.keys() == {"netem"}
-    lossy = Needs(("awk",), cuts=True, losses=True)
+    lossy = HostRequirements(("awk",), cuts=True, losses=True)
     assert answer(ask(INVENTORY, "node1", lossy, thorough=False)).kernel.keys() == {"numgen", "statistic"}
 
 
@@ -94,12 +94,12 @@ def test_answers_are_read() -> None:
         programs={"/opt/a b/start": "kafka"},
         units={"kafka.service": "not-found"},
         restarts={"zookeeper.service": "on-failure 1min 30s"},
-        space={"/data/a b": Space(10, 20, writable=False)},
+        space={"/data/a b": DiskSpace(10, 20, writable=False)},
         filters={
-            "nft": Try(works=False, why="nft: not found", flavour="none"),
-            "iptables": Try(works=True, flavour="legacy"),
+            "nft": CapabilityTest(works=False, why="nft: not found", flavour="none"),
+            "iptables": CapabilityTest(works=True, flavour="legacy"),
         },
-        kernel={"netem": Try(None, "no network namespace"), "timeouts": Try(works=True)},
+        kernel={"netem": CapabilityTest(None, "no network namespace"), "timeouts": CapabilityTest(works=True)},
     )
 
 

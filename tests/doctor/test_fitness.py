@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
-from chaosk.run.preflight.diagnostic import Finding
-from chaosk.run.preflight.facts import LEASES, HostFacts, Space, Try
+from chaosk.run.preflight.diagnostic import Diagnostic
+from chaosk.run.preflight.facts import LEASES, CapabilityTest, DiskSpace, HostFacts
 from chaosk.run.preflight.fitness import LEASE_ROOM, SCARCE, fitness
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 
-NEEDS = Needs(tools=("awk", "flock"), cuts=True)
-WORKS, FAILS = Try(works=True, flavour="nf_tables"), Try(works=False, why="not found", flavour="none")
+NEEDS = HostRequirements(tools=("awk", "flock"), cuts=True)
+WORKS, FAILS = (
+    CapabilityTest(works=True, flavour="nf_tables"),
+    CapabilityTest(works=False, why="not found", flavour="none"),
+)
 WELL = HostFacts(
     uid=0,
     timer="systemd",
@@ -21,13 +24,13 @@ WELL = HostFacts(
     tools={"awk": True, "flock": True, "systemctl": True, "systemd-run": True},
     programs={"/opt/start": "root"},
     units={"kafka.service": "loaded"},
-    space={LEASES: Space(10 * LEASE_ROOM, 20 * LEASE_ROOM, writable=True)},
+    space={LEASES: DiskSpace(10 * LEASE_ROOM, 20 * LEASE_ROOM, writable=True)},
     filters={"nft": WORKS, "iptables": WORKS, "ip6tables": WORKS},
     kernel={"netem": WORKS, "timeouts": WORKS},
 )
 
 
-def wrong(firewall: str = "auto", needs: Needs = NEEDS, **changes: Any) -> list[Finding]:
+def wrong(firewall: str = "auto", needs: HostRequirements = NEEDS, **changes: Any) -> list[Diagnostic]:
     """What is not ok on a host that is well but for these facts."""
     return [one for one in fitness("a", replace(WELL, **changes), needs, firewall) if one.state != "ok"]
 
@@ -48,7 +51,7 @@ def test_all_missing_tools_are_named_at_once_with_their_packages() -> None:
 
 def test_a_tool_that_was_not_answered_for_is_missing() -> None:
     """Silence is no yes."""
-    assert wrong(needs=Needs(tools=("ip",), cuts=False))[0].seen == "there is no ip"
+    assert wrong(needs=HostRequirements(tools=("ip",), cuts=False))[0].seen == "there is no ip"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_a_tool_that_was_not_answered_for_is_missing() -> None:
     ],
 )
 def test_one_packet_filter_is_enough_if_it_is_the_one_that_is_wanted(
-    firewall: str, nft: Try, iptables: Try, state: str | None
+    firewall: str, nft: CapabilityTest, iptables: CapabilityTest, state: str | None
 ) -> None:
     """The best is nft, iptables alone leaves a gap in what is promised, none of them is none."""
     filters = {"nft": nft, "iptables": iptables, "ip6tables": iptables}
@@ -77,14 +80,14 @@ def test_one_packet_filter_is_enough_if_it_is_the_one_that_is_wanted(
 
 def test_the_flavour_of_iptables_is_told() -> None:
     """Legacy and nf_tables do not see each other's rules; without IPv6 is worth a word."""
-    legacy = {"nft": FAILS, "iptables": Try(works=True, flavour="legacy"), "ip6tables": FAILS}
+    legacy = {"nft": FAILS, "iptables": CapabilityTest(works=True, flavour="legacy"), "ip6tables": FAILS}
     (found,) = wrong(filters=legacy)
     assert found.seen == "iptables (legacy), without IPv6"
 
 
 def test_who_cuts_nothing_is_not_asked_for_a_packet_filter() -> None:
     """A scenario that only kills brokers runs on a host without any."""
-    assert wrong(needs=Needs(NEEDS.tools, cuts=False), filters={}) == []
+    assert wrong(needs=HostRequirements(NEEDS.tools, cuts=False), filters={}) == []
 
 
 def test_systemd_without_systemd_run_has_no_timer() -> None:
@@ -118,13 +121,13 @@ def test_units_that_are_started_again_are_told_with_what_kills_do() -> None:
 @pytest.mark.parametrize(
     ("space", "bad"),
     [
-        (Space(LEASE_ROOM, 10**6, writable=True), False),
-        (Space(LEASE_ROOM - 1, 10**6, writable=True), True),
-        (Space(10**6, 10**6, writable=False), True),
-        (Space(0, 0, writable=True), True),
+        (DiskSpace(LEASE_ROOM, 10**6, writable=True), False),
+        (DiskSpace(LEASE_ROOM - 1, 10**6, writable=True), True),
+        (DiskSpace(10**6, 10**6, writable=False), True),
+        (DiskSpace(0, 0, writable=True), True),
     ],
 )
-def test_room_for_leases(space: Space, bad: bool) -> None:  # noqa: FBT001 - a parameter of the table above
+def test_room_for_leases(space: DiskSpace, bad: bool) -> None:  # noqa: FBT001 - a parameter of the table above
     """The limit is exact; what cannot be written has no room."""
     found = wrong(space={LEASES: space})
     assert [one.state for one in found] == (["bad"] if bad else [])
@@ -136,7 +139,7 @@ def test_room_for_leases(space: Space, bad: bool) -> None:  # noqa: FBT001 - a p
 )
 def test_room_for_data(free: int, state: str | None) -> None:
     """A full data directory ends a broker; a nearly full one is worth a word."""
-    found = wrong(space={"/data": Space(free, 10**8, writable=True)})
+    found = wrong(space={"/data": DiskSpace(free, 10**8, writable=True)})
     assert [one.state for one in found] == ([state] if state else [])
 
 
@@ -146,15 +149,15 @@ def test_what_the_kernel_cannot_do_is_told_and_holds_up_nobody() -> None:
     assert [(one.state, one.seen) for one in told] == [
         ("ok", "no tc netem (so no delay_network, duplicate_packets, reorder_packets): not found")
     ]
-    (found,) = wrong(kernel={"netem": Try(None, "no namespaces")})
+    (found,) = wrong(kernel={"netem": CapabilityTest(None, "no namespaces")})
     assert (found.state, found.seen) == ("unknown", "tc netem: no namespaces")
 
 
 @pytest.mark.parametrize("name", ["netem", "htb"])
 def test_a_kernel_without_what_a_step_needs(name: str) -> None:
     """Bad before anything is broken, with the module by name; another of the two is no matter."""
-    needs = Needs(NEEDS.tools, cuts=False, queues=("netem",))
-    found = wrong(needs=needs, kernel={name: Try(works=False, why="Specified qdisc kind is unknown.")})
+    needs = HostRequirements(NEEDS.tools, cuts=False, queues=("netem",))
+    found = wrong(needs=needs, kernel={name: CapabilityTest(works=False, why="Specified qdisc kind is unknown.")})
     if name == "htb":
         assert found == []
         return
@@ -176,8 +179,8 @@ def test_a_kernel_without_what_a_step_needs(name: str) -> None:
 )
 def test_a_filter_that_cannot_draw(firewall: str, without: str, lacks: str | None, todo: str | None) -> None:
     """Bad where lose_packets would go by it, else for information; what the other filter can do is no matter."""
-    kernel = {"numgen": WORKS, "statistic": WORKS, without: Try(works=False, why="No such file")}
-    lossy = Needs(NEEDS.tools, cuts=True, losses=True)
+    kernel = {"numgen": WORKS, "statistic": WORKS, without: CapabilityTest(works=False, why="No such file")}
+    lossy = HostRequirements(NEEDS.tools, cuts=True, losses=True)
     found = [one for one in wrong(firewall, lossy, kernel=kernel) if one.what == "kernel 6.1"]
     assert [one for one in wrong(firewall, kernel=kernel) if one.what == "kernel 6.1"] == []
     if lacks is None:
@@ -191,6 +194,6 @@ def test_a_filter_that_cannot_draw(firewall: str, without: str, lacks: str | Non
 
 def test_where_no_trial_can_be_made_it_is_unknown() -> None:
     """Nobody is held up by it: the step itself looks whether its rules stand."""
-    lossy = Needs(NEEDS.tools, cuts=True, losses=True)
-    (one,) = wrong(needs=lossy, kernel={"numgen": Try(None, "no namespaces")})
+    lossy = HostRequirements(NEEDS.tools, cuts=True, losses=True)
+    (one,) = wrong(needs=lossy, kernel={"numgen": CapabilityTest(None, "no namespaces")})
     assert (one.state, one.seen) == ("unknown", "nft numgen: no namespaces")

@@ -8,14 +8,14 @@ import pytest
 
 from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
 from chaosk.hosts.transport import wrap
-from chaosk.run.preflight.diagnostic import Finding
+from chaosk.run.preflight.diagnostic import Diagnostic
 from chaosk.run.preflight.host import host
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 
 SCRIPTS = {"start": ["/opt/kafka/bin/kafka-start"], "stop": ["/opt/kafka/bin/kafka-stop"], "pid_file": "/run/kafka.pid"}
-NEEDS = Needs(tools=("awk",), cuts=False)
+NEEDS = HostRequirements(tools=("awk",), cuts=False)
 SAID = "uid 0\ntimer setsid\nrelease 6.1\ntool awk yes\nspace /var/lib/chaosk 90000 100000 yes\n"
 
 
@@ -59,7 +59,7 @@ class Answers:
         """Nothing to close."""
 
 
-def wrong(answers: Answers, *, sudo: bool = True, thorough: bool = False) -> list[Finding]:
+def wrong(answers: Answers, *, sudo: bool = True, thorough: bool = False) -> list[Diagnostic]:
     """What is found that is not ok."""
     found = host(answers, inventory(sudo=sudo), "node1", NEEDS, thorough=thorough)
     return [one for one in found if one.state != "ok"]
@@ -114,7 +114,7 @@ def test_a_user_who_cannot_become_root(said: tuple[int, str, str]) -> None:
 
 def test_a_gate_and_a_step_that_goes_around_it() -> None:
     """Told before the run, not when the fault is to be injected; without a gate it is no matter."""
-    needs = Needs(tools=("awk",), cuts=False, beside=("ip",))
+    needs = HostRequirements(tools=("awk",), cuts=False, beside=("ip",))
     plain = inventory()
     gated = {"node1": plain.hosts["node1"].model_copy(update={"gate": "/usr/local/sbin/chaosk-gate"})}
     with_gate = plain.model_copy(update={"hosts": gated})

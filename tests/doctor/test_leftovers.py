@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.hosts.lease import Held, State
+from chaosk.hosts.lease import ReportedLease, State
 from chaosk.run.preflight.leftovers import held, leftovers
 
 ABOUT = {"run": "r1", "entry": "cut", "step": "cut_network", "targets": "x", "by": "me@here"}
 
 
-def lease(state: State = "armed", about: dict[str, str] | None = None) -> Held:
+def lease(state: State = "armed", about: dict[str, str] | None = None) -> ReportedLease:
     """A lease as a host tells of it."""
-    return Held(host="a", id="r1.cut", state=state, left=12.3, about=ABOUT if about is None else about)
+    return ReportedLease(host="a", id="r1.cut", state=state, left=12.3, about=ABOUT if about is None else about)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sample_inventory import INVENTORY, on_hosts
 
 from chaosk.core.errors import ClusterError
 from chaosk.document import load_scenario
-from chaosk.run.preflight.diagnostic import Finding
+from chaosk.run.preflight.diagnostic import Diagnostic
 from chaosk.run.preflight.rights import rights
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory, Listener
@@ -30,7 +30,7 @@ def scenario(text: str) -> Scenario:
     return PLAIN.model_copy(update={"timeline": (entry,)})
 
 
-def withdrawn(inventory: Inventory, live: FakeLive) -> Finding:
+def withdrawn(inventory: Inventory, live: FakeLive) -> Diagnostic:
     """What is found about a topic that nobody may write to."""
     text = "deny_access: {topic: orders, operations: [write]}"
     (found,) = (one for one in rights(live, inventory, scenario(text)) if one.what == "deny_access")

@@ -7,7 +7,7 @@ from fake_live import kraft_inventory
 from sample_inventory import INVENTORY
 
 from chaosk.core.errors import ConnectionLost
-from chaosk.run.preflight.diagnostic import Finding
+from chaosk.run.preflight.diagnostic import Diagnostic
 from chaosk.run.preflight.suits import suits
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
@@ -38,7 +38,7 @@ class Hosts:
         """Nothing to close."""
 
 
-def found(hosts: Hosts, step: str) -> tuple[Finding, ...]:
+def found(hosts: Hosts, step: str) -> tuple[Diagnostic, ...]:
     """What is found for a step."""
     return suits(hosts, INVENTORY, scenario(step))
 

@@ -6,7 +6,7 @@ import json
 
 from rich.console import Console
 
-from chaosk.run.preflight.diagnostic import Finding, bad, ok, warning
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok, warning
 from chaosk.run.preflight.table import as_json, table, to_do
 
 FOUND = (
@@ -16,7 +16,7 @@ FOUND = (
 )
 
 
-def drawn(findings: tuple[Finding, ...]) -> str:
+def drawn(findings: tuple[Diagnostic, ...]) -> str:
     """What a terminal shows."""
     console = Console(width=100, highlight=False, no_color=True)
     with console.capture() as text:
@@ -48,5 +48,5 @@ def test_json_holds_all_there_is() -> None:
     """For other programs: the same findings, and the verdict on them."""
     found = json.loads(as_json("mine", FOUND))
     assert (found["cluster"], found["fit"]) == ("mine", False)
-    assert tuple(Finding.model_validate(one) for one in found["findings"]) == FOUND
+    assert tuple(Diagnostic.model_validate(one) for one in found["findings"]) == FOUND
     assert json.loads(as_json("mine", FOUND[:2]))["fit"]

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.document.nodes import Mapping, Place, Scalar, Sequence, child, descend, plain, scalars, spell
+from chaosk.document.nodes import Mapping, Scalar, Sequence, SourcePosition, child, descend, plain, scalars, spell
 from chaosk.document.parse import MOST_FOUND, MOST_VALUES, parse
 from chaosk.document.source import LARGEST
 
@@ -34,20 +34,20 @@ def test_every_key_and_value_has_its_place() -> None:
     """Lines and columns from 1, of keys and of values."""
     root, _ = parse(TEXT.encode())
     assert isinstance(root, Mapping)
-    assert root.keys["list"] == Place(2, 1)
+    assert root.keys["list"] == SourcePosition(2, 1)
     value = descend(root, ("list", 1, "y", 0))
     assert isinstance(value, Scalar)
-    assert value.place == Place(4, 18)
+    assert value.place == SourcePosition(4, 18)
     inner = descend(root, ("list", 1))
     assert isinstance(inner, Mapping)
-    assert inner.keys["y"] == Place(4, 14)
+    assert inner.keys["y"] == SourcePosition(4, 14)
 
 
 def test_columns_count_characters() -> None:
     """A column is what an editor shows, not a number of bytes."""
     root, _ = parse("{ä: ö, ü: x}".encode())
     assert isinstance(root, Mapping)
-    assert root.values["ü"].place == Place(1, 11)
+    assert root.values["ü"].place == SourcePosition(1, 11)
 
 
 def test_nothing_leads_nowhere() -> None:
@@ -56,7 +56,7 @@ def test_nothing_leads_nowhere() -> None:
     assert root is not None
     for path in (("no",), ("name", "x"), ("list", 7), ("list", "x"), ("list", 0, 0), ("list", -1)):
         assert descend(root, path) is None
-    assert child(Sequence(Place(1, 1), ()), 0) is None
+    assert child(Sequence(SourcePosition(1, 1), ()), 0) is None
 
 
 def test_paths_are_spelled_as_one_would_say_them() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.document.nodes import Place
+from chaosk.document.nodes import SourcePosition
 from chaosk.document.source import LARGEST, Unreadable, decode, hidden, name
 
 INVISIBLE = {
@@ -32,7 +32,7 @@ def test_what_nobody_can_see_is_refused(sign: str) -> None:
     assert hidden(sign)
     with pytest.raises(Unreadable) as caught:
         decode(f"first: line\nab{sign}cd\n".encode())
-    assert caught.value.place == Place(2, 3)
+    assert caught.value.place == SourcePosition(2, 3)
     assert f"U+{ord(sign):04X}" in caught.value.what
 
 
@@ -47,19 +47,19 @@ def test_all_line_endings_count(ending: str) -> None:
     """A place is what an editor shows, whatever the file's line endings."""
     with pytest.raises(Unreadable) as caught:
         decode(f"a{ending}b{ending}c\x00".encode())
-    assert caught.value.place == Place(3, 2)
+    assert caught.value.place == SourcePosition(3, 2)
 
 
 @pytest.mark.parametrize(
     ("data", "place"),
     [
-        (b"\xff", Place(1, 1)),
-        (b"ab\xe9", Place(1, 3)),
-        ("ü\n€".encode() + b"\x80", Place(2, 2)),
-        (b"a\xc3", Place(1, 2)),
+        (b"\xff", SourcePosition(1, 1)),
+        (b"ab\xe9", SourcePosition(1, 3)),
+        ("ü\n€".encode() + b"\x80", SourcePosition(2, 2)),
+        (b"a\xc3", SourcePosition(1, 2)),
     ],
 )
-def test_what_is_not_utf_8(data: bytes, place: Place) -> None:
+def test_what_is_not_utf_8(data: bytes, place: SourcePosition) -> None:
     """The place counts the characters before, not their bytes."""
     with pytest.raises(Unreadable, match="not UTF-8") as caught:
         decode(data)

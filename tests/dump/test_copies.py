@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.run.replica_logs.copies import Copies, copies
-from chaosk.run.replica_logs.parse import Batch, Log
+from chaosk.run.replica_logs.parse import Batch, DumpedLog
 
 
-def log(*batches: Batch, trouble: str | None = None) -> Log:
+def log(*batches: Batch, trouble: str | None = None) -> DumpedLog:
     """One replica's."""
-    return Log("orders-0", first=0, end=100, batches=list(batches), trouble=trouble)
+    return DumpedLog("orders-0", first=0, end=100, batches=list(batches), trouble=trouble)
 
 
 A, B, C = Batch(0, 9, 3, 11), Batch(10, 19, 3, 22), Batch(20, 29, 4, 33)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.run.replica_logs.parse import Batch, Marker, Stretch, read
+from chaosk.run.replica_logs.parse import Batch, Marker, TransactionSpan, read
 
 TWO_CLIENTS = """\
 log orders-0
@@ -36,8 +36,8 @@ def test_a_marker_ends_what_its_producer_wrote_before_it_and_after_the_marker_be
     assert (log.first, log.end, log.trouble) == (0, 34, None)
     assert log.markers == [Marker(26, 7, 0, "commit"), Marker(29, 8, 4, "abort"), Marker(32, 7, 0, "abort")]
     assert log.stretches == [
-        Stretch(0, 19, 7, 0, 26), Stretch(20, 22, 8, 3, 29), Stretch(23, 25, 7, 0, 26), Stretch(27, 28, 8, 3, 29),
-        Stretch(30, 31, 7, 0, 32), Stretch(33, 33, 8, 4, None),
+        TransactionSpan(0, 19, 7, 0, 26), TransactionSpan(20, 22, 8, 3, 29), TransactionSpan(23, 25, 7, 0, 26),
+        TransactionSpan(27, 28, 8, 3, 29), TransactionSpan(30, 31, 7, 0, 32), TransactionSpan(33, 33, 8, 4, None),
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from sample_explore import SPACE, space
 
 from chaosk.campaign.explore.draw import draw
 from chaosk.campaign.explore.feasibility import refusal
-from chaosk.campaign.explore.sequence import Move, Sequence
+from chaosk.campaign.explore.sequence import DrawnFault, Sequence
 from chaosk.campaign.explore.smaller import smaller
 from chaosk.campaign.explore.space import Space
 
@@ -37,9 +37,11 @@ def least(sequence: Sequence, fails: Callable[[Sequence], bool]) -> tuple[Sequen
         return done.value, tried
 
 
-def move(number: int, fault: int, picks: tuple[int, ...] = (), lasts: float | None = None, start: float = 2.5) -> Move:
+def move(
+    number: int, fault: int, picks: tuple[int, ...] = (), lasts: float | None = None, start: float = 2.5
+) -> DrawnFault:
     """One fault."""
-    return Move(name=f"fault-{number}", fault=fault, picks=picks, lasts=lasts, start=start)
+    return DrawnFault(name=f"fault-{number}", fault=fault, picks=picks, lasts=lasts, start=start)
 
 
 def test_to_the_one_fault_as_simple_as_it_can_be() -> None:

@@ -22,7 +22,7 @@ from chaosk.cli.main import main
 from chaosk.cluster.group_state import GroupState
 from chaosk.planning.plan import Plan
 from chaosk.run import engine
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.run.leases import Leases
 from chaosk.rundir.decision import Decision
 from chaosk.rundir.events.store import read
@@ -106,7 +106,7 @@ class Field:
 
     def __init__(self, plan: Plan, lost: Callable[[str], None]) -> None:
         self.live = FakeLive()
-        self.hands = Hands(plan.inventory, Hosts(), self.live, cast("Any", _never), cast("Any", _never))
+        self.hands = Executor(plan.inventory, Hosts(), self.live, cast("Any", _never), cast("Any", _never))
         self.crew, self.evidence = Crew(), Evidence()
         self.foreign = SimpleNamespace(partitions=tuple)
         self.gone: str | None = None
@@ -164,7 +164,7 @@ def _never(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    in_memory = {"Field": Field, "Analyst": Analyst, "settle_on": lambda *_: inventory()}
+    in_memory = {"Environment": Field, "Analyst": Analyst, "settle_on": lambda *_: inventory()}
     for name, stand_in in in_memory.items():
         setattr(run, name, stand_in)
     vars(engine)["Analyst"] = Analyst

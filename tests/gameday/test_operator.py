@@ -13,7 +13,7 @@ from chaosk.core.errors import EventLogError
 from chaosk.run.approval import Question
 from chaosk.run.clock import Interrupted
 from chaosk.run.gameday import operator as module
-from chaosk.run.gameday.operator import Desk
+from chaosk.run.gameday.operator import Operator
 from chaosk.rundir.decision import Decision
 
 
@@ -26,7 +26,7 @@ def question(name: str) -> Question:
 class Asked:
     """Questions asked in threads of their own, as the timeline does, and what came of each."""
 
-    desk: Desk
+    desk: Operator
     stop: threading.Event
     written: list[Decision] = field(default_factory=list)
     ends: dict[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     """A desk that may be answered at once."""
     monkeypatch.setattr(module, "READ_FIRST", 0.0)
     stop = threading.Event()
-    found = Asked(Desk("anna", 60.0, stop), stop)
+    found = Asked(Operator("anna", 60.0, stop), stop)
     found.desk.attach(found.written.append)
     yield found
     stop.set()
@@ -100,7 +100,7 @@ def test_without_a_question_there_is_nothing_to_answer(asked: Asked) -> None:
 def test_nobody_answers_in_time() -> None:
     """The run is told to stop, as by Ctrl-C, and why is written down."""
     stop, written = threading.Event(), list[Decision]()
-    desk = Desk("anna", 0.2, stop)
+    desk = Operator("anna", 0.2, stop)
     desk.attach(written.append)
     with pytest.raises(Interrupted):
         desk.decide(question("a"), stop)
@@ -143,7 +143,7 @@ def test_a_signal_is_written_down_later_than_it_is_heard(asked: Asked) -> None:
 
 def test_what_was_said_before_there_is_a_record_is_kept() -> None:
     """A note while the lab is put up lands in the record all the same."""
-    desk, written = Desk("anna", 60.0, threading.Event()), list[Decision]()
+    desk, written = Operator("anna", 60.0, threading.Event()), list[Decision]()
     desk.note("early")
     desk.attach(written.append)
     assert [one.text for one in written] == ["early"]
@@ -152,7 +152,7 @@ def test_what_was_said_before_there_is_a_record_is_kept() -> None:
 def test_a_record_that_cannot_be_written_stops_no_healing() -> None:
     """A full disk, of all times now."""
     stop = threading.Event()
-    desk = Desk("anna", 60.0, stop)
+    desk = Operator("anna", 60.0, stop)
 
     def full(decision: Decision) -> None:
         raise EventLogError("no space")

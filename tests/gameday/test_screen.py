@@ -9,19 +9,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chaosk.cluster.group_state import GroupState
-from chaosk.run.active_faults import Standing
+from chaosk.run.active_faults import ActiveFault
 from chaosk.run.approval import Question
 from chaosk.run.clock import now
 from chaosk.run.display import Status
 from chaosk.run.gameday.groups import Watched
 from chaosk.run.gameday.operator import Open
 from chaosk.run.gameday.screen import painted, screen
-from chaosk.run.gameday.view import View
+from chaosk.run.gameday.view import ConsoleView
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 
 
-def view(many: int = 1, *, asked: bool = False, **fields: object) -> View:
+def view(many: int = 1, *, asked: bool = False, **fields: object) -> ConsoleView:
     """A view in which there is so much of everything."""
     text = "x" * 100
     status = Status(
@@ -35,7 +35,7 @@ def view(many: int = 1, *, asked: bool = False, **fields: object) -> View:
         rates={"writer-0": 498.2}, cluster=tuple(f"orders-{n}: leaders 0 1 2, ISR 3/3" for n in range(many)),
         outlook=tuple(Outlook(f"kill-{n}", "kill_broker", "waits", 12.0) for n in range(many)),
         faults=tuple(
-            Standing(f"cut-{n}", "cut_network", "broker 1 on node2", "in place", 3.0, 41.0) for n in range(many)
+            ActiveFault(f"cut-{n}", "cut_network", "broker 1 on node2", "in place", 3.0, 41.0) for n in range(many)
         ),
     )  # fmt: skip
     question = Question(
@@ -44,10 +44,10 @@ def view(many: int = 1, *, asked: bool = False, **fields: object) -> View:
     opened = Open(question, now(), 300.0) if asked else None
     groups = tuple(Watched(GroupState(f"billing-{n}", "Stable", 3, "g", 100, 6, 4711)) for n in range(many))
     told: dict[str, object] = {"latencies": {"writer-0": 0.012}, "groups": groups, "said": ("note",) * many}
-    return View("a", "anna", status, opened, **told, **fields)  # type: ignore[arg-type]
+    return ConsoleView("a", "anna", status, opened, **told, **fields)  # type: ignore[arg-type]
 
 
-def text(shown: View, width: int = 80, height: int = 24) -> str:
+def text(shown: ConsoleView, width: int = 80, height: int = 24) -> str:
     """The rows."""
     return "\n".join(row.plain for row in screen(shown, width, height))
 

@@ -12,7 +12,7 @@ import sample_run
 from sample_history import run_of
 from sample_run import Shape
 
-from chaosk.campaign.history.stored_run import Stored, stored
+from chaosk.campaign.history.stored_run import StoredRun, stored
 from chaosk.rundir.paths import RunDir
 
 
@@ -25,10 +25,10 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> RunDir:
 
 
 @pytest.fixture
-def make(tmp_path: Path, events: RunDir) -> Callable[..., Stored]:
+def make(tmp_path: Path, events: RunDir) -> Callable[..., StoredRun]:
     """Makes a judged run of that name with those events; the rest is as for ``run_of``."""
 
-    def made(name: str, **changes: Any) -> Stored:
+    def made(name: str, **changes: Any) -> StoredRun:
         run = run_of(tmp_path / name, **changes)
         shutil.copytree(events.events, run.events)
         return stored(run)

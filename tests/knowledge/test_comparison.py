@@ -12,11 +12,11 @@ from sample_history import measured
 from chaosk.campaign.history.comparison import MOST, compare, with_lines
 from chaosk.campaign.history.history import Figure
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored_run import Stored
+from chaosk.campaign.history.stored_run import StoredRun
 from chaosk.core.errors import UsageError
 from chaosk.rundir.verdict import Measure, Outcome
 
-Make = Callable[..., Stored]
+Make = Callable[..., StoredRun]
 
 
 def test_a_column_each_in_the_order_given(make: Make) -> None:

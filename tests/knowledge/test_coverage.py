@@ -14,7 +14,7 @@ from sample_inventory import INVENTORY
 from sample_run import Shape
 
 from chaosk.campaign.history import coverage as module
-from chaosk.campaign.history.coverage import Cell, coverage, of_run, of_scenario
+from chaosk.campaign.history.coverage import CoverageCell, coverage, of_run, of_scenario
 from chaosk.campaign.history.stored_run import stored
 from chaosk.core.errors import UsageError
 from chaosk.document import load_variants
@@ -47,7 +47,7 @@ def test_a_scenario_counts_once_for_each_pair() -> None:
     """However often its timeline has it."""
     again = {**KILL, "name": "again", "kill_broker": {"target": "leader(orders, 1)"}}
     told = coverage([of_scenario(scenario(KILL, again)), of_scenario(scenario())], [])
-    assert told.aims == (Cell(fault="kill_broker", met="leader", scenarios=2, runs=0, verdicts={}),)
+    assert told.aims == (CoverageCell(fault="kill_broker", met="leader", scenarios=2, runs=0, verdicts={}),)
     assert {cell.met: cell.scenarios for cell in told.clients}["acks=all"] == 2
     assert told.roles == ("leader",)
 

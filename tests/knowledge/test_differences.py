@@ -13,9 +13,9 @@ from sample_run import Shape
 
 from chaosk.campaign.history import differences as module
 from chaosk.campaign.history.differences import Difference, differences
-from chaosk.campaign.history.stored_run import Stored, stored
+from chaosk.campaign.history.stored_run import StoredRun, stored
 
-Make = Callable[..., Stored]
+Make = Callable[..., StoredRun]
 
 
 def plan(**changes: Any) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from sample_history import FIRST, measured, run_of
 
-from chaosk.campaign.history.history import Figure, Row, chosen, groups, row
+from chaosk.campaign.history.history import Figure, HistoryRow, chosen, groups, row
 from chaosk.campaign.history.stored_run import stored
 from chaosk.rundir.verdict import Outcome
 
 
-def told(root: Path, metrics: tuple[str, ...] = ("unavailability",), **changes: Any) -> Row:
+def told(root: Path, metrics: tuple[str, ...] = ("unavailability",), **changes: Any) -> HistoryRow:
     """The row of a run that is made at ``root``."""
     return row(stored(run_of(root, **changes)), metrics)
 

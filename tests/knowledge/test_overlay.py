@@ -14,14 +14,14 @@ from sample_run import Shape
 
 from chaosk.campaign.history.overlay import _look, overlay
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored_run import Stored
+from chaosk.campaign.history.stored_run import StoredRun
 from chaosk.report.palette import LINES, line, themed
 
-Make = Callable[..., Stored]
+Make = Callable[..., StoredRun]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(*runs: Stored) -> str:
+def drawn(*runs: StoredRun) -> str:
     """The overlay of runs."""
     lines = series(runs, [])
     places = zip(range(len(runs)), "ABCD", lines, runs, strict=False)

@@ -11,10 +11,10 @@ from sample_run import ZERO, Shape
 
 from chaosk.campaign.history import series as module
 from chaosk.campaign.history.series import series
-from chaosk.campaign.history.stored_run import Stored
+from chaosk.campaign.history.stored_run import StoredRun
 from chaosk.rundir.verdict import Fault
 
-Make = Callable[..., Stored]
+Make = Callable[..., StoredRun]
 LATER = 10_000_000_000_000
 """By how much another run's clock is ahead, nanoseconds."""
 

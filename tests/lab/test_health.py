@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.lab import broker, health
 from chaosk.lab.kraft_mode import controller
 from chaosk.lab.seating import Seat
@@ -100,7 +100,7 @@ def test_the_question_follows_the_role() -> None:
 
 def test_a_controller_has_to_take_part_in_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody at its port is no state, of a controller alone and of a broker that is one as well."""
-    nobody = Place("controller 0", "127.0.0.1", closed_port())
+    nobody = Endpoint("controller 0", "127.0.0.1", closed_port())
     assert health.service_state(controller("node1", "127.0.0.1", 101), frozenset(), {101: nobody}) is None
     monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0}))
     one = broker.service(Seat("node1", "127.0.0.1", 0), 0)

@@ -16,7 +16,7 @@ from chaosk.document import DocumentError, load_scenario
 from chaosk.probes._client import (
     OF_PRODUCERS,
     RESERVED,
-    Errors,
+    ErrorReporter,
     ProducerFacts,
     check_consumer,
     check_producer,
@@ -117,7 +117,7 @@ def test_every_reserved_setting_has_a_reason() -> None:
 def test_the_scenario_wins_over_the_inventory_and_the_probe_over_both() -> None:
     """Three layers, in that order."""
     log = Rows()
-    errors = Errors(place(log))
+    errors = ErrorReporter(place(log))
     found = settings(place(log, **{"linger.ms": 1, "acks": 1}), {"acks": "all", "client.id": "x"}, errors)
     assert found["linger.ms"] == 1
     assert found["acks"] == "all"
@@ -128,7 +128,7 @@ def test_the_scenario_wins_over_the_inventory_and_the_probe_over_both() -> None:
 def test_errors_are_events_and_counted() -> None:
     """Name, message and fatality of each, and the last one for the display."""
     log = Rows()
-    errors = Errors(place(log))
+    errors = ErrorReporter(place(log))
     errors.callback(KafkaError(KafkaError._ALL_BROKERS_DOWN, "all 3 brokers are down"))
     errors.callback(KafkaError(KafkaError._FATAL, "x" * 1000, fatal=True))
     assert (errors.count, errors.last) == (2, "_FATAL")
@@ -203,7 +203,7 @@ def test_a_consumer_would_ignore_what_is_for_producers(name: str) -> None:
 def test_consumers_get_what_is_for_them() -> None:
     """How to connect, what the inventory has for consumers, and all that the scenario says."""
     here = place(Rows(), **{"bootstrap.servers": "b:1", "linger.ms": 50, "fetch.wait.max.ms": 10})
-    errors = Errors(here)
+    errors = ErrorReporter(here)
     producer, consumer = settings(here, {}, errors), consumer_settings(here, {"fetch.min.bytes": 2}, errors)
     assert producer["linger.ms"] == 50
     assert {"bootstrap.servers", "fetch.wait.max.ms", "fetch.min.bytes", "client.id"} <= consumer.keys()

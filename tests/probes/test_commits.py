@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from chaosk.probes._commit_policy import Pace
+from chaosk.probes._commit_policy import CommitPolicy
 from chaosk.probes._commits import Commits
 from chaosk.probes._fields import Every
 from chaosk.probes._ownership import Ownership, Place
@@ -223,7 +223,7 @@ NO_CLIENT: Any = None
 def test_commits_come_when_it_is_time(every: Every, commits_at: list[int]) -> None:
     """After each batch, after so many records, after so long; always up to what was processed last."""
     asked = Asked()
-    pace = Pace(asked, every, wait=True)
+    pace = CommitPolicy(asked, every, wait=True)
     for offset in (3, 6, 9):
         pace.processed({A: offset}, 3)
         pace.keep(NO_CLIENT)
@@ -233,7 +233,7 @@ def test_commits_come_when_it_is_time(every: Every, commits_at: list[int]) -> No
 def test_a_duration_is_a_duration() -> None:
     """Nothing before it is over, everything that waits after it."""
     asked = Asked()
-    pace = Pace(asked, Every(seconds=0.05), wait=False)
+    pace = CommitPolicy(asked, Every(seconds=0.05), wait=False)
     for offsets, sleep in (({A: 1}, 0.06), ({B: 2}, 0.0), ({B: 3}, 0.0)):
         pace.processed(offsets, 1)
         pace.keep(NO_CLIENT)
@@ -244,7 +244,7 @@ def test_a_duration_is_a_duration() -> None:
 def test_what_waits_is_committed_at_the_end_and_only_once() -> None:
     """A clean end commits the rest; a second one has nothing left."""
     asked = Asked()
-    pace = Pace(asked, Every(records=100), wait=False)
+    pace = CommitPolicy(asked, Every(records=100), wait=False)
     pace.processed({A: 1, B: 2}, 5)
     pace.commit(NO_CLIENT)
     pace.commit(NO_CLIENT)
@@ -254,7 +254,7 @@ def test_what_waits_is_committed_at_the_end_and_only_once() -> None:
 def test_a_partition_that_goes_is_committed_first_and_waited_for() -> None:
     """Before a revocation the commit is synchronous whatever the scenario says, and of the partitions that go."""
     asked = Asked()
-    pace = Pace(asked, Every(records=100), wait=False)
+    pace = CommitPolicy(asked, Every(records=100), wait=False)
     pace.processed({A: 1, B: 2}, 5)
     pace.before_revoke(NO_CLIENT, [A])
     pace.before_revoke(NO_CLIENT, [A])
@@ -265,7 +265,7 @@ def test_a_partition_that_goes_is_committed_first_and_waited_for() -> None:
 def test_a_partition_that_was_lost_is_not_committed() -> None:
     """Somebody else may hold it: a commit of it would set that one back."""
     asked = Asked()
-    pace = Pace(asked, Every(records=100), wait=True)
+    pace = CommitPolicy(asked, Every(records=100), wait=True)
     pace.processed({A: 1, B: 2}, 5)
     pace.drop([A])
     pace.commit(NO_CLIENT)
@@ -275,7 +275,7 @@ def test_a_partition_that_was_lost_is_not_committed() -> None:
 def test_what_was_refused_is_committed_again_before_its_partition_goes() -> None:
     """A commit of an old generation is refused while a rebalance ends: what it said is said again, or more."""
     asked = Asked()
-    pace = Pace(asked, Every(batches=1), wait=True)
+    pace = CommitPolicy(asked, Every(batches=1), wait=True)
     asked.refuses = (A,)
     pace.processed({A: 1, B: 2}, 5)
     pace.keep(NO_CLIENT)

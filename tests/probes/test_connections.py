@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from probes.conftest import Working
 
-from chaosk.probes._connections import Connections, Handle, changes, handles
+from chaosk.probes._connections import ConnectionRecorder, Handle, changes, handles
 from chaosk.probes.consume import Consume
 from chaosk.probes.produce import Produce
 from chaosk.probes.transform import Transform
@@ -134,7 +134,7 @@ def heard(*samples: str) -> list[tuple[str, int | None, str | None, str, int]]:
     """Role, broker, address, event and count of each row that these samples lead to."""
     log = Rows()
     place = Workplace("run", "reader", 0, {}, log, lambda: False, lambda _state: None)  # type: ignore[arg-type] # it writes
-    connections = Connections(place, "consumer", {})
+    connections = ConnectionRecorder(place, "consumer", {})
     for each in samples:
         connections.heard(each)
     connections.gone()
@@ -236,7 +236,7 @@ def test_attempts_that_fail_are_counted() -> None:
     """Against a port where nobody listens: attempts, and no connection."""
     log = Rows()
     place = Workplace("run", "lost", 0, {}, log, lambda: False, lambda _state: None)  # type: ignore[arg-type] # it writes
-    connections = Connections(place, "producer", {})
+    connections = ConnectionRecorder(place, "producer", {})
     enough = threading.Event()
     stays = {"metadata.recovery.strategy": "none", "log_level": 0}  # else each attempt is by a new handle
     client = Producer({"bootstrap.servers": "127.0.0.1:1", **stays, **connections.settings()})

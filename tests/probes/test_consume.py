@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import KafkaError, Message, Producer
 from pydantic import ValidationError
 
-from chaosk.probes._consume_loop import Consuming
+from chaosk.probes._consume_loop import ConsumeLoop
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Payload, encode
@@ -270,7 +270,7 @@ def test_control_records_at_the_end_are_no_lag(
     monkeypatch.setattr("chaosk.probes._consume_loop.lag", lambda *known: positions.append(dict(known[2])))
     with LiveLog(tmp_path / "live") as log:
         place = Workplace(RUN, "reader", 0, {"bootstrap.servers": mock_cluster}, log, lambda: False, print)
-        consuming = Consuming(consume(group="marked", commit="none"), place)
+        consuming = ConsumeLoop(consume(group="marked", commit="none"), place)
         monkeypatch.setattr(consuming._fetching, "_client", client)
         consuming._poll()
         consuming._state()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from chaosk.probes._generations import EVERY, Generations, generation
+from chaosk.probes._generations import EVERY, GenerationSampler, generation
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Payload, encode
@@ -59,11 +59,11 @@ def test_one_row_a_second_and_one_for_each_change(tmp_path: Path) -> None:
     """Five looks a second: the first, those a second after the last row, and the one that sees another number."""
     member = Member(-1)
     with LiveLog(tmp_path) as log:
-        samples = Generations(log, ("reader", 0), "readers")
+        samples = GenerationSampler(log, ("reader", 0), "readers")
         for tick in range(11):
             member.number = -1 if tick == 0 else 3 if tick < 8 else 4
             samples.look(member, tick * EVERY // 5)
-        Generations(log, ("reader", 0), None).look(member, 99)
+        GenerationSampler(log, ("reader", 0), None).look(member, 99)
     rows = read_live(tmp_path / "generations.arrows").table.to_pylist()
     assert [(row["at"] * 5 // EVERY, row["generation"]) for row in rows] == [(1, 3), (6, 3), (8, 4)]
     assert {(row["probe"], row["incarnation"], row["group"]) for row in rows} == {("reader", 0, "readers")}

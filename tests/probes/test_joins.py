@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from chaosk.probes._joins import Joins, coordinator_since
+from chaosk.probes._joins import JoinTimer, coordinator_since
 from chaosk.probes.consume import Consume
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Payload, encode
@@ -44,7 +44,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 def test_a_join_is_written_once_all_of_it_is_known(tmp_path: Path) -> None:
     """Not before the statistics came; the coordinator's moment is theirs, and the order of the rest that of events."""
     with LiveLog(tmp_path) as log:
-        joins = Joins(log, ("reader", 0), "readers")
+        joins = JoinTimer(log, ("reader", 0), "readers")
         joins.begins()
         joins.heard(statistics("query-coord"))
         joins.given(0, 3)
@@ -63,7 +63,7 @@ def test_a_join_is_written_once_all_of_it_is_known(tmp_path: Path) -> None:
 def test_a_join_that_the_next_one_overtakes_is_written_as_far_as_it_came(tmp_path: Path) -> None:
     """No record came before the partitions were taken again; and what never came to partitions is no join."""
     with LiveLog(tmp_path) as log:
-        joins = Joins(log, ("reader", 0), "readers")
+        joins = JoinTimer(log, ("reader", 0), "readers")
         joins.begins()
         joins.given(0, 3)
         joins.begins()
@@ -95,7 +95,7 @@ def filled(mock_cluster: str) -> Iterator[str]:
 def test_a_coordinator_is_there_before_it_gives_partitions(tmp_path: Path) -> None:
     """Told as some milliseconds later by a client that was interrupted between two of its clocks."""
     with LiveLog(tmp_path) as log:
-        joins = Joins(log, ("reader", 0), "readers")
+        joins = JoinTimer(log, ("reader", 0), "readers")
         joins.begins()
         joins.given(0, 3)
         late = time.monotonic_ns() // 1000 + 5_000

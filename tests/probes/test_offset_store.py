@@ -124,7 +124,7 @@ def test_who_gets_no_answer_believes_in_nothing_stored_or_waits(tmp_path: Path) 
     with LiveLog(tmp_path) as log:
         client = {"bootstrap.servers": _NOBODY, "log_level": 2}
         place = Workplace(RUN, "app", 0, client, log, end.is_set, lambda _state: None)
-        errors = _client.Errors(place)
+        errors = _client.ErrorReporter(place)
         hasty = Offsets(topic="o", restore="one_poll")
         assert Restoring(application("orders"), hasty, place, errors).restored() == {}
         threading.Timer(3, end.set).start()

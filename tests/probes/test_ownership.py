@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosk.probes._ownership import Change, Ownership
+from chaosk.probes._ownership import AssignmentChange, Ownership
 
 A, B, C = ("orders", 0), ("orders", 1), ("orders", 2)
 
 
 def test_the_first_assignment_is_number_zero() -> None:
     """Assignment 0 of rebalance 0."""
-    assert Ownership().given([A]) == [Change("assign", "orders", 0, 0, 0)]
+    assert Ownership().given([A]) == [AssignmentChange("assign", "orders", 0, 0, 0)]
 
 
 def test_an_eager_rebalance_gives_everything_a_new_number() -> None:
@@ -33,7 +33,7 @@ def test_a_cooperative_rebalance_leaves_what_is_kept_alone() -> None:
     held.taken([B], "revoke")
     assert held.given([]) == []
     assert held.held == {A: 0}
-    assert held.given([C]) == [Change("assign", "orders", 2, 0, 2)]
+    assert held.given([C]) == [AssignmentChange("assign", "orders", 2, 0, 2)]
     assert held.held == {A: 0, C: 0}
 
 
@@ -41,7 +41,7 @@ def test_an_assign_of_what_is_held_is_no_change() -> None:
     """A manual assign of the same partitions keeps their numbers."""
     held = Ownership()
     held.given([A, B])
-    assert held.given([A, B, C]) == [Change("assign", "orders", 2, 0, 1)]
+    assert held.given([A, B, C]) == [AssignmentChange("assign", "orders", 2, 0, 1)]
     assert held.held == {A: 0, B: 0, C: 0}
 
 
@@ -49,10 +49,10 @@ def test_lost_partitions_are_gone_as_well() -> None:
     """Lost and given again is a new assignment, in a rebalance of its own."""
     held = Ownership()
     held.given([A])
-    assert held.taken([A], "lost") == [Change("lost", "orders", 0, 0, 1)]
+    assert held.taken([A], "lost") == [AssignmentChange("lost", "orders", 0, 0, 1)]
     assert held.latest(A) == 0
     assert not held.held
-    assert held.given([A]) == [Change("assign", "orders", 0, 1, 1)]
+    assert held.given([A]) == [AssignmentChange("assign", "orders", 0, 1, 1)]
 
 
 def test_what_is_not_held_cannot_be_taken() -> None:

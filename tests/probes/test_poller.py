@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError
 
 from chaosk.probes import _client
-from chaosk.probes._poller import Fetching
+from chaosk.probes._poller import Poller
 
 PLACE = ("orders", 0)
 
@@ -48,7 +48,7 @@ def test_the_end_of_a_partition_that_it_went_back_in_lies_ahead_again(
 ) -> None:
     """A record at 36 failed and is to be tried again: the end that came with the same poll is not where it is."""
     positions = {PLACE: 36}
-    fetching = Fetching(cast("Consumer", AtTheEnd()), 1, _client.Errors(cast("Any", None)), positions)
+    fetching = Poller(cast("Consumer", AtTheEnd()), 1, _client.ErrorReporter(cast("Any", None)), positions)
     assert fetching.poll(0.0) == ([], [])
     fetching.settle(back)
     assert positions == {PLACE: position}
@@ -79,8 +79,8 @@ def test_a_client_that_is_of_no_more_use_says_so_with_the_reason() -> None:
     written: list[tuple[Any, ...]] = []
     log = SimpleNamespace(write=lambda table, row: written.append((table, *row)))
     place = SimpleNamespace(probe="till", incarnation=3, log=log)
-    errors = _client.Errors(cast("Any", place))
-    fetching = Fetching(cast("Consumer", Fenced()), 1, errors, {})
+    errors = _client.ErrorReporter(cast("Any", place))
+    fetching = Poller(cast("Consumer", Fenced()), 1, errors, {})
     polled = [(fetching.fatal, *fetching.poll(0.0)), fetching.fatal]
     assert polled == [(False, [], ["_FATAL"]), True]
     assert [(*row[:3], *row[4:]) for row in written] == [("errors", "till", 3, "FENCED_INSTANCE_ID", SAID, True)]

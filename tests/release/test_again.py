@@ -12,7 +12,7 @@ from sample_gate import attempt, gate
 from sample_inventory import INVENTORY
 
 from chaosk.campaign.gate.child import Ended
-from chaosk.campaign.gate.conduct import Hands, conduct
+from chaosk.campaign.gate.conduct import GateHooks, conduct
 from chaosk.campaign.gate.content import content
 from chaosk.campaign.gate.lanes import Lane
 from chaosk.campaign.gate.record import Attempt, Gate, load
@@ -48,7 +48,7 @@ class Runs:
 
     def play(self, told: Gate) -> Gate:
         """What becomes of a gate, as it is on the disk."""
-        conduct(told, self.folder, Hands(self, pytest.fail, self.said.append), threading.Event())
+        conduct(told, self.folder, GateHooks(self, pytest.fail, self.said.append), threading.Event())
         return load(self.folder)
 
 
@@ -111,7 +111,7 @@ def test_side_by_side_as_well(tmp_path: Path) -> None:
         with lock:
             return runs(one, lane)
 
-    hands = Hands(one_by_one, pytest.fail, runs.said.append)
+    hands = GateHooks(one_by_one, pytest.fail, runs.said.append)
     done = conduct(gate(ONE, TWO, again=1, side_by_side=2), tmp_path, hands, threading.Event())
     assert sorted(runs.ran) == ["A", "A", "B", "B"]
     assert [(one.scenario, one.exit_code, len(one.again_after)) for one in done.attempts] == [("A", 0, 1), ("B", 0, 1)]

@@ -13,7 +13,7 @@ from sample_gate import attempt, gate
 from sample_inventory import INVENTORY
 
 from chaosk.campaign.gate.child import Ended
-from chaosk.campaign.gate.conduct import Hands, conduct
+from chaosk.campaign.gate.conduct import GateHooks, conduct
 from chaosk.campaign.gate.lanes import Lane
 from chaosk.campaign.gate.record import Attempt, Gate, load
 from chaosk.document import load_scenario
@@ -42,7 +42,7 @@ class Runs:
 
 def play(folder: Path, told: Gate, runs: Callable[[Attempt, Lane], Ended], stop: threading.Event | None = None) -> Gate:
     """What becomes of a gate; what is on the disk is the same."""
-    done = conduct(told, folder, Hands(runs, pytest.fail, lambda _line: None), stop or threading.Event())
+    done = conduct(told, folder, GateHooks(runs, pytest.fail, lambda _line: None), stop or threading.Event())
     assert load(folder) == done
     return done
 
@@ -79,7 +79,7 @@ def test_a_lab_is_left_before_another_one_is_needed(tmp_path: Path) -> None:
         attempt(name, exit_code=None, lab=lab) for name, lab in zip("ABCDE", ["x", "y", "x", None, "x"], strict=True)
     ]
     runs, left = Runs(tmp_path, *[0] * 5), list[tuple[str, int]]()
-    hands = Hands(runs, lambda name: left.append((name, len(runs.ran))), lambda _line: None)
+    hands = GateHooks(runs, lambda name: left.append((name, len(runs.ran))), lambda _line: None)
     conduct(gate(*told), tmp_path, hands, threading.Event())
     assert runs.ran == ["D", "A", "C", "E", "B"]
     assert left == [("x", 4)]

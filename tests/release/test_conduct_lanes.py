@@ -12,7 +12,7 @@ from sample_gate import attempt, gate
 
 from chaosk.campaign.gate import conduct as conducting
 from chaosk.campaign.gate.child import Ended
-from chaosk.campaign.gate.conduct import Hands, conduct
+from chaosk.campaign.gate.conduct import GateHooks, conduct
 from chaosk.campaign.gate.lanes import Lane
 from chaosk.campaign.gate.record import Attempt, Gate, load
 from chaosk.core.errors import UsageError
@@ -52,7 +52,7 @@ class Stand:
 
     def play(self, told: Gate) -> Gate:
         """What becomes of a gate; what is on the disk is the same."""
-        found = conduct(told, self.folder, Hands(self, self.left.append, self.said.append), self.stop)
+        found = conduct(told, self.folder, GateHooks(self, self.left.append, self.said.append), self.stop)
         assert load(self.folder) == found
         return found
 
@@ -150,7 +150,7 @@ def test_a_gate_that_cannot_be_written_ends_and_heals_what_is_under_way(
     monkeypatch.setattr(conducting, "save", full)
     (tmp_path / "gate.json").write_text(two("A", "B", "C").model_dump_json(), "utf-8")
     with pytest.raises(UsageError, match="no room"):
-        conduct(two("A", "B", "C"), tmp_path, Hands(stand, pytest.fail, stand.said.append), stand.stop)
+        conduct(two("A", "B", "C"), tmp_path, GateHooks(stand, pytest.fail, stand.said.append), stand.stop)
     assert stand.stop.is_set()
     assert {name for name, _ in stand.begun} == {"A", "B"}
 
@@ -181,7 +181,9 @@ def test_one_that_is_too_late_is_not_begun(tmp_path: Path) -> None:
     """Asked to stop while its lane takes the former lab down."""
     told = [attempt(name, exit_code=None, lab=lab) for name, lab in zip("AB", "xy", strict=True)]
     stand = Stand(tmp_path)
-    done = conduct(gate(*told), tmp_path, Hands(stand, lambda _name: stand.stop.set(), stand.said.append), stand.stop)
+    done = conduct(
+        gate(*told), tmp_path, GateHooks(stand, lambda _name: stand.stop.set(), stand.said.append), stand.stop
+    )
     assert ends(done) == [("done", 0), ("not run", None)]
     assert done.why_ended == "it was interrupted"
 

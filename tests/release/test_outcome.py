@@ -6,10 +6,10 @@ import pytest
 from sample_gate import attempt, gate
 
 from chaosk.campaign.gate.outcome import WORST_FIRST, exit_code
-from chaosk.campaign.gate.record import Comparison
+from chaosk.campaign.gate.record import FigureComparison
 from chaosk.core.errors import ExitCode
 
-SAME = Comparison(scenario="Kill", metric="recovery", unit="s", p=0.7)
+SAME = FigureComparison(scenario="Kill", metric="recovery", unit="s", p=0.7)
 WORSE = SAME.model_copy(update={"p": 0.001, "worse": True})
 OPEN = SAME.model_copy(update={"p": None})
 
@@ -35,6 +35,6 @@ def test_every_code_has_its_place() -> None:
 @pytest.mark.parametrize(
     ("comparisons", "code"), [((SAME,), 0), ((SAME, WORSE), 1), ((SAME, OPEN), 2), ((WORSE, OPEN), 1), ((), 2)]
 )
-def test_with_a_baseline(comparisons: tuple[Comparison, ...], code: int) -> None:
+def test_with_a_baseline(comparisons: tuple[FigureComparison, ...], code: int) -> None:
     """Worse fails; what could not be compared, or nothing at all, is inconclusive."""
     assert exit_code(gate(attempt(), baseline="/b", comparisons=comparisons)) == code

@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 from sample_gate import attempt, gate, measured
 
-from chaosk.campaign.gate.record import Comparison, Gate
+from chaosk.campaign.gate.record import FigureComparison, Gate
 from chaosk.campaign.gate.regression import COMPARABLE, compare, floor, repeats_needed
 from chaosk.spec.metrics import METRICS
 
 BEFORE = (10.0, 10.4, 10.9, 11.3, 12.0)
 
 
-def one(before: tuple[float, ...], now: tuple[float, ...], metric: str = "recovery", **changes: Any) -> Comparison:
+def one(
+    before: tuple[float, ...], now: tuple[float, ...], metric: str = "recovery", **changes: Any
+) -> FigureComparison:
     """The comparison of one figure."""
     new = gate(*measured(now, metric), metrics=(metric,), baseline="/b", **changes)
     (found,) = compare(new, gate(*measured(before, metric)))
@@ -179,6 +181,6 @@ def test_only_what_was_asked_for() -> None:
 def test_a_run_without_the_figure_is_one_less() -> None:
     """An inconclusive run tells nothing, and is not taken for a good one."""
     runs = [*measured(BEFORE[:4]), attempt(repeat=5, exit_code=2)]
-    found: tuple[Comparison, ...] = compare(gate(*runs, baseline="/b"), gate(*measured(BEFORE)))
+    found: tuple[FigureComparison, ...] = compare(gate(*runs, baseline="/b"), gate(*measured(BEFORE)))
     assert [len(found[0].now), len(found[0].before)] == [4, 5]
     assert isinstance(gate(*runs), Gate)

@@ -18,7 +18,7 @@ from chaosk.campaign.gate.html import html
 from chaosk.campaign.gate.junit import junit
 from chaosk.campaign.gate.markdown import markdown
 from chaosk.campaign.gate.outcome import exit_code
-from chaosk.campaign.gate.record import Attempt, Comparison, Gate
+from chaosk.campaign.gate.record import Attempt, FigureComparison, Gate
 from chaosk.rundir.verdict import Measure
 
 PASSED = gate(*measured((10.0, 11.0, 12.0)))
@@ -32,11 +32,11 @@ MIXED = gate(
 WORSE = gate(
     *measured((20.0, 21.0, 22.0)), baseline="/former",
     comparisons=(
-        Comparison(scenario="Kill", metric="recovery", unit="s", before=(10.0, 11.0, inf), now=(20.0, 21.0, 22.0),
+        FigureComparison(scenario="Kill", metric="recovery", unit="s", before=(10.0, 11.0, inf), now=(20.0, 21.0, 22.0),
                    p=0.004, worse=True, missed=0.01),
-        Comparison(scenario="Kill", metric="unavailability", unit="s", before=(1.0,) * 3, now=(1.0,) * 3, p=0.6,
+        FigureComparison(scenario="Kill", metric="unavailability", unit="s", before=(1.0,) * 3, now=(1.0,) * 3, p=0.6,
                    missed=0.0),
-        Comparison(scenario="Kill", metric="latency_p99", unit="s", now=(0.01,), why_not="the baseline has none"),
+        FigureComparison(scenario="Kill", metric="latency_p99", unit="s", now=(0.01,), why_not="the baseline has none"),
     ),
 )  # fmt: skip
 

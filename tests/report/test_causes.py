@@ -11,15 +11,15 @@ from chaosk.report.axis import Axis
 from chaosk.report.causes import causes
 from chaosk.report.happenings import ClientError, Surroundings
 from chaosk.report.members import Absence, Limits, Members, absences, holdings, limits
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.rundir.verdict import Fault
 
 PLACES = (("orders", 0), ("orders", 1))
 
 
-def outage(began: float = 10, ended: float = 60, kind: str = "consume") -> Outage:
+def outage(began: float = 10, ended: float = 60, kind: str = "consume") -> PartitionOutage:
     """The group got nothing of orders 0."""
-    return Outage("readers", kind, PLACES[0], int(ns(began)), int(ns(ended)))
+    return PartitionOutage("readers", kind, PLACES[0], int(ns(began)), int(ns(ended)))
 
 
 def assignment(at: float, probe: str, kind: str, partition: int = 0, incarnation: int = 0) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def assignment(at: float, probe: str, kind: str, partition: int = 0, incarnation
     }  # fmt: skip
 
 
-def said(axis: Axis, members: Members, of: Outage | None = None, **fields: Any) -> tuple[str, ...]:
+def said(axis: Axis, members: Members, of: PartitionOutage | None = None, **fields: Any) -> tuple[str, ...]:
     """The causes of an outage of the group of ``one`` and ``other``."""
     none: dict[str, Any] = {
         "faults": (), "partitions": (), "controllers": (), "brokers": (), "zookeepers": (), "quorum": (), "errors": (),

@@ -11,7 +11,7 @@ import pytest
 from sample_run import ns
 
 from chaosk.report.axis import Axis
-from chaosk.report.clocks import Move, moves, told
+from chaosk.report.clocks import ClockShift, moves, told
 from chaosk.report.content import content
 from chaosk.report.html import html
 from chaosk.report.markdown import markdown
@@ -39,8 +39,8 @@ def test_an_hour_on_and_back(frame: Make) -> None:
     """Both are told, with when they were seen at the latest; the order in which answers came does not matter."""
     rows = [look(20, HOUR), look(0, 0), look(41, 5 * MS), look(10, 2 * MS), look(30, HOUR), look(15, 1, "node2")]
     assert moves([frame("host_clocks", rows[:3]), frame("host_clocks", rows[3:])]) == (
-        Move("node1", int(ns(10)), int(ns(20)), HOUR - 2 * MS, 40 * MS, at_once=True),
-        Move("node1", int(ns(30)), int(ns(41)), 5 * MS - HOUR, 40 * MS, at_once=True),
+        ClockShift("node1", int(ns(10)), int(ns(20)), HOUR - 2 * MS, 40 * MS, at_once=True),
+        ClockShift("node1", int(ns(30)), int(ns(41)), 5 * MS - HOUR, 40 * MS, at_once=True),
     )
 
 

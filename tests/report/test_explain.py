@@ -12,7 +12,7 @@ from chaosk.report.axis import Axis
 from chaosk.report.changes import PartitionChange
 from chaosk.report.explain import Explanation, explain
 from chaosk.report.happenings import ClientError, Surroundings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.source import Source
 from chaosk.report.stalls import LATE, Stall
 from chaosk.report.timeline import see
@@ -23,7 +23,7 @@ def leads(at: float, leader: int, epoch: int, partition: int = 0, isr: tuple[int
     return PartitionChange(int(ns(at)), "orders", partition, leader, epoch, frozenset(isr), (1, 2, 3))
 
 
-def explained(axis: Axis, outage: Outage, **fields: Any) -> Explanation:
+def explained(axis: Axis, outage: PartitionOutage, **fields: Any) -> Explanation:
     """The explanation of one outage in surroundings where only ``fields`` happened."""
     none: dict[str, Any] = {
         "faults": (), "partitions": (), "controllers": (), "brokers": (), "zookeepers": (), "quorum": (), "errors": (),
@@ -32,10 +32,10 @@ def explained(axis: Axis, outage: Outage, **fields: Any) -> Explanation:
     return explain(Stall(outage, (outage.place,)), Counter(), Surroundings(axis=axis, **{**none, **fields}))
 
 
-def outage(began: float = 10, ended: float = 21, who: str = "writer", *, censored: bool = False) -> Outage:
+def outage(began: float = 10, ended: float = 21, who: str = "writer", *, censored: bool = False) -> PartitionOutage:
     """An outage of orders 0, of a producer or of the group ``readers``."""
     kind = "consume" if who == "readers" else "produce"
-    return Outage(who, kind, ("orders", 0), int(ns(began)), int(ns(ended)), censored)
+    return PartitionOutage(who, kind, ("orders", 0), int(ns(began)), int(ns(ended)), censored)
 
 
 def test_the_time_is_split_at_the_new_leader(axis: Axis) -> None:

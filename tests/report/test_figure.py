@@ -14,13 +14,13 @@ from sample_run import Shape, fault, ns
 
 from chaosk.report import panels
 from chaosk.report.axis import Axis
-from chaosk.report.figure import Timeline, draw
-from chaosk.report.lanes import Lane, Level, Span, Track
+from chaosk.report.figure import TimelineFigure, draw
+from chaosk.report.lanes import Level, LevelSpan, StateLane, Track
 from chaosk.report.palette import Tone, themed
 from chaosk.report.panels import ErrorRow, label, span
 from chaosk.report.source import Source
 from chaosk.report.timeline import see
-from chaosk.report.traffic import Latency, Traffic
+from chaosk.report.traffic import LatencySeries, Traffic
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,16 +31,16 @@ def texts(svg: str) -> list[str]:
     return ["".join(element.itertext()).strip() for element in root.iter(f"{SVG}text")]
 
 
-def empty(axis: Axis) -> Timeline:
+def empty(axis: Axis) -> TimelineFigure:
     """A timeline with nothing in it."""
-    return Timeline(axis=axis, faults=(), traffic=(), errors=(), partitions=(), others=())
+    return TimelineFigure(axis=axis, faults=(), traffic=(), errors=(), partitions=(), others=())
 
 
 def flow(axis: Axis, rates: Sequence[float] = (500,), probe: str = "writer") -> Traffic:
     """A producer with the given rates, repeated, and a latency."""
     rate = np.resize(np.array(rates, dtype=np.float64), axis.buckets)
     slow = np.full(axis.buckets, 0.01)
-    return Traffic(probe, "produce", {"ok": rate}, Latency(slow / 2, slow, slow * 3), {"ok": 1})
+    return Traffic(probe, "produce", {"ok": rate}, LatencySeries(slow / 2, slow, slow * 3), {"ok": 1})
 
 
 def test_nothing_to_draw_is_no_drawing(axis: Axis) -> None:
@@ -118,7 +118,7 @@ def test_names_stay_names(axis: Axis, name: str) -> None:
         faults=(fault(Shape()).model_copy(update={"name": name, "targets": name}),),
         traffic=(flow(axis, probe=name),),
         errors=(ErrorRow(name, axis.count(np.array([ns(3)]))),),
-        partitions=(Lane(name, (Track(name, (Span(0, 5, Level.LEADS),)),)),),
+        partitions=(StateLane(name, (Track(name, (LevelSpan(0, 5, Level.LEADS),)),)),),
     )
     said = texts(draw(shown))
     assert said.count(label(name)) >= 3
@@ -151,7 +151,7 @@ def test_rates_of_any_size_are_drawn(axis: Axis, rates: tuple[float, ...]) -> No
 def test_a_latency_of_nothing_is_drawn(axis: Axis) -> None:
     """All of a producer's sends failed: an empty panel, no warning about logarithms of nothing."""
     none = np.full(axis.buckets, np.nan)
-    shown = replace(flow(axis), latency=Latency(none, none, none))
+    shown = replace(flow(axis), latency=LatencySeries(none, none, none))
     assert draw(replace(empty(axis), traffic=(shown,)))
 
 
@@ -180,7 +180,7 @@ def notes(svg: str) -> list[str]:
 
 def test_bars_and_bands_tell_their_exact_moments(axis: Axis) -> None:
     """A fault, and the stretch in which a broker led; the fault's leads to its row in the table."""
-    lane = Lane("orders 0", (Track("1", (Span(0.25, 5.75, Level.LEADS),)),))
+    lane = StateLane("orders 0", (Track("1", (LevelSpan(0.25, 5.75, Level.LEADS),)),))
     svg = draw(replace(empty(axis), faults=(fault(Shape()),), partitions=(lane,)))
     told = notes(svg)
     kill = (
@@ -193,7 +193,7 @@ def test_bars_and_bands_tell_their_exact_moments(axis: Axis) -> None:
 
 def test_areas_lie_over_what_they_tell_of(axis: Axis) -> None:
     """As wide as their seconds, inside of the drawing."""
-    lane = Lane("orders 0", (Track("1", (Span(0, 30, Level.LEADS), Span(30, 60, Level.OUT))),))
+    lane = StateLane("orders 0", (Track("1", (LevelSpan(0, 30, Level.LEADS), LevelSpan(30, 60, Level.OUT))),))
     svg = draw(replace(empty(axis), partitions=(lane,)))
     areas = re.findall(r'<path d="M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-\3z"><title>', svg)
     (first, _, width, _), (second, _, other, _) = (tuple(map(float, area)) for area in areas)
@@ -249,7 +249,7 @@ def test_a_fault_that_did_not_take_says_so(axis: Axis) -> None:
 
 def test_partitions_that_are_not_drawn_are_counted(axis: Axis) -> None:
     """Nobody takes twelve lanes for all partitions."""
-    lane = Lane("orders 0", (Track("1", (Span(0, 5, Level.LEADS),)),))
+    lane = StateLane("orders 0", (Track("1", (LevelSpan(0, 5, Level.LEADS),)),))
     said = texts(draw(replace(empty(axis), partitions=(lane,), unshown=88)))
     assert any("(88 more, to which less happened, are not drawn)" in text for text in said)
 

@@ -11,7 +11,7 @@ from sample_run import Shape, fault, ns
 from chaosk.report.axis import Axis
 from chaosk.report.changes import PartitionChange, StateChange
 from chaosk.report.happenings import MOST, ClientError, Surroundings, happenings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.stalls import Stall
 
 
@@ -26,7 +26,7 @@ def around(axis: Axis, **fields: Any) -> Surroundings:
 
 def stall(who: str = "writer", kind: str = "produce", *, censored: bool = False) -> Stall:
     """Partitions 0 and 3 of orders, from 10 s to 21 s."""
-    outage = Outage(who, kind, ("orders", 0), int(ns(10)), int(ns(21)), censored)
+    outage = PartitionOutage(who, kind, ("orders", 0), int(ns(10)), int(ns(21)), censored)
     return Stall(outage, (("orders", 0), ("orders", 3)))
 
 

@@ -10,7 +10,7 @@ import pytest
 from sample_run import ns, outage, verdict
 
 from chaosk.report import outages as module
-from chaosk.report.outages import Outage, outages
+from chaosk.report.outages import PartitionOutage, outages
 from chaosk.report.source import read
 from chaosk.rundir.paths import RunDir
 
@@ -77,7 +77,7 @@ def test_a_group_is_named_by_its_reader(make_run: MakeRun) -> None:
     """Outages of consumers are those of their group."""
     found = verdict(findings=(outage("consume_unavailability", "readers", (1,), 12, 15.5),))
     (only,) = outages(read(make_run(found)))
-    assert only == Outage("readers", "consume", ("orders", 1), int(ns(12.001)), int(ns(15.5)))
+    assert only == PartitionOutage("readers", "consume", ("orders", 1), int(ns(12.001)), int(ns(15.5)))
 
 
 def test_no_finding_is_no_outage(make_run: MakeRun) -> None:

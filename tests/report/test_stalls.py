@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from sample_run import ns
 
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.stalls import LATE, MOST_STALLS, Stall, named, outcomes, stalls
 from chaosk.report.tables import Frame
 
 Make = Callable[[str, list[dict[str, Any]]], Frame]
 
 
-def out(partition: int, began: float, ended: float, who: str = "writer", kind: str = "produce") -> Outage:
+def out(partition: int, began: float, ended: float, who: str = "writer", kind: str = "produce") -> PartitionOutage:
     """An outage of a partition of orders, in seconds."""
-    return Outage(who, kind, ("orders", partition), int(ns(began)), int(ns(ended)))
+    return PartitionOutage(who, kind, ("orders", partition), int(ns(began)), int(ns(ended)))
 
 
 def send(due: float, done: float | None, outcome: str = "ok", **more: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def test_partitions_that_stall_together_are_one_stall() -> None:
 @pytest.mark.parametrize(
     "other", [out(3, 13, 21), out(3, 10, 30), out(0, 10, 21, "other"), out(0, 10, 21, "writer", "consume")]
 )
-def test_what_differs_is_another_stall(other: Outage) -> None:
+def test_what_differs_is_another_stall(other: PartitionOutage) -> None:
     """Another begin, another end, another probe or another kind of work."""
     assert len(stalls([out(0, 10, 21), other])) == 2
 

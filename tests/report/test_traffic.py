@@ -64,7 +64,7 @@ def test_percentiles_are_right_to_five_percent(latencies: list[float]) -> None:
     """Read off a histogram, p50 and p99 are those of the sorted values, to the width of its bins."""
     axis = Axis(0, 0, 10**9)
     values = np.sort(np.array(latencies))
-    tally = traffic._Tally(axis)
+    tally = traffic._TrafficCounts(axis)
     due = np.zeros(len(values), dtype=np.int64)
     tally.wait(due, (values * 1e9).astype(np.int64))
     tally.count("ok", due)

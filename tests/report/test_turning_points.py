@@ -10,10 +10,10 @@ from sample_run import ns
 from chaosk.report.axis import Axis
 from chaosk.report.changes import PartitionChange
 from chaosk.report.happenings import Surroundings
-from chaosk.report.outages import Outage
+from chaosk.report.outages import PartitionOutage
 from chaosk.report.turning_points import turning_point
 
-OUTAGE = Outage("writer", "produce", ("orders", 0), int(ns(10)), int(ns(21)))
+OUTAGE = PartitionOutage("writer", "produce", ("orders", 0), int(ns(10)), int(ns(21)))
 
 
 def around(axis: Axis, *changes: PartitionChange, rebalances: tuple[tuple[int, str, str], ...] = ()) -> Surroundings:

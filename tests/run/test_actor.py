@@ -8,7 +8,7 @@ from fake_live import FakeLive, inventory
 
 from chaosk.core.errors import StepError
 from chaosk.run.actor import FaultActor
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.spec.contracts.live import ProbeState
 
 
@@ -26,7 +26,7 @@ def actor(live: FakeLive) -> FaultActor:
         def __init__(self) -> None:
             self.inventory = inventory()
 
-    hands = Hands(inventory(), cast("Any", None), live, unused, unused)
+    hands = Executor(inventory(), cast("Any", None), live, unused, unused)
     nobody = cast("Any", None)
     return FaultActor(cast("Any", Bare()), hands, nobody, nobody, nobody, unused)
 

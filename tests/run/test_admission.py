@@ -17,13 +17,13 @@ from chaosk.run import admission as module
 from chaosk.run.admission import Admission
 from chaosk.spec.allow import Allow
 from chaosk.spec.contracts.live import ForeignPartition
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.scenario import Entry
 
 NONE: tuple[ForeignPartition, ...] = ()
 
 
-def aimed(name: str, kind: str, **fields: object) -> tuple[Fault, Entry]:
+def aimed(name: str, kind: str, **fields: object) -> tuple[PreparedFault, Entry]:
     """An entry and its fault on the fake cluster."""
     entry = Entry.model_validate({"name": name, kind: fields})
     return aim(entry, inventory(), FakeLive(), 1, "run"), entry
@@ -116,7 +116,7 @@ def test_two_at_the_same_moment_are_not_let_in_both(monkeypatch: pytest.MonkeyPa
     for _ in range(3):
         door, refused, start = admission(), list[str](), threading.Barrier(3)
 
-        def enter(fault: Fault, entry: Entry, door: Admission = door, start: threading.Barrier = start) -> None:
+        def enter(fault: PreparedFault, entry: Entry, door: Admission = door, start: threading.Barrier = start) -> None:
             start.wait()
             try:
                 door.admit(fault, entry)

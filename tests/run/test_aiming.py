@@ -10,7 +10,7 @@ import pytest
 from chaosk.core.errors import ClusterError, StepError
 from chaosk.planning.resolve import aim
 from chaosk.spec.contracts.live import Live, PartitionState
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Entry
@@ -111,7 +111,7 @@ def changing(made: dict[str, dict[str, str]]) -> list[tuple[str, ...]]:
     step = all_steps()["set_broker_config"].model_validate({"target": "brokers", "config": {"num.io.threads": 4}})
     one = Entry.model_validate({"name": "set", "kind": "set_broker_config", "step": step})
     fault = aim(one, INVENTORY, cast("Live", Set(made)), 7, "run-1")
-    again = Fault.model_validate_json(fault.model_dump_json())
+    again = PreparedFault.model_validate_json(fault.model_dump_json())
     assert again == fault
     return [
         (deed.command.host, deed.command.argv[8], deed.command.argv[11]) for deed in again.undo if isinstance(deed, Run)

@@ -16,10 +16,10 @@ from sample_inventory import secured
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.planning.example_cluster import ExampleCluster
 from chaosk.planning.resolve import aim, freeze
-from chaosk.run.approval import CHANGED, Asking, Question, Skipped
-from chaosk.run.timeline_clock import Pace
+from chaosk.run.approval import CHANGED, Approval, Question, Skipped
+from chaosk.run.timeline_clock import TimelineClock
 from chaosk.rundir.decision import Decision, What
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.contracts.target import Scene
 from chaosk.spec.expression import parse_target
 from chaosk.spec.scenario import Entry, steps
@@ -33,7 +33,7 @@ class Answers:
     """Gives answers one by one, and notes what it was asked."""
 
     answers: list[What]
-    pace: Pace
+    pace: TimelineClock
     meanwhile: Callable[[], None] = lambda: None
     asked: list[Question] = field(default_factory=list)
     ended: str | None = None
@@ -56,15 +56,15 @@ def entry(**step: object) -> Entry:
     )
 
 
-def settle(answers: Answers, live: FakeLive, one: Entry) -> Fault:
+def settle(answers: Answers, live: FakeLive, one: Entry) -> PreparedFault:
     """What is to be injected."""
-    asking = Asking(answers, answers.pace, inventory())
+    asking = Approval(answers, answers.pace, inventory())
     return asking.settled(one, lambda: aim(one, inventory(), live, 1, "run"), threading.Event())
 
 
 def test_the_question_shows_target_commands_and_undo() -> None:
     """As they will be: nothing symbolic is left."""
-    answers = Answers(["go"], Pace())
+    answers = Answers(["go"], TimelineClock())
     fault = settle(answers, FakeLive(), entry())
     (asked,) = answers.asked
     assert asked.targets == ("broker 0 on node1",)
@@ -79,13 +79,13 @@ def test_the_question_shows_target_commands_and_undo() -> None:
 def test_a_skip_is_told_with_its_name() -> None:
     """Nothing is injected."""
     with pytest.raises(Skipped, match="by anna, 1970-01-01T00:00:00Z"):
-        settle(Answers(["skip"], Pace()), FakeLive(), entry())
+        settle(Answers(["skip"], TimelineClock()), FakeLive(), entry())
 
 
 def test_a_target_that_moved_meanwhile_is_asked_about_again() -> None:
     """A go is for those that were shown: the new leader is shown first."""
     live = FakeLive()
-    answers = Answers(["go", "go"], Pace())
+    answers = Answers(["go", "go"], TimelineClock())
 
     def move() -> None:
         live.states = (state(0, 1, (0, 1, 2)), *live.states[1:])
@@ -100,7 +100,7 @@ def test_a_target_that_moved_meanwhile_is_asked_about_again() -> None:
 def test_a_target_that_is_gone_meanwhile_fails_the_entry() -> None:
     """As it does without a question."""
     live = FakeLive()
-    answers = Answers(["go"], Pace())
+    answers = Answers(["go"], TimelineClock())
 
     def lose() -> None:
         live.states = (state(0, -1, (0, 1, 2), ()), *live.states[1:])
@@ -112,7 +112,7 @@ def test_a_target_that_is_gone_meanwhile_fails_the_entry() -> None:
 
 def test_a_wait_asks_nobody() -> None:
     """It does nothing to anybody."""
-    answers = Answers([], Pace())
+    answers = Answers([], TimelineClock())
     settle(answers, FakeLive(), Entry.model_validate({"name": "a", "wait": {"duration": "1s"}}))
     assert answers.asked == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from chaosk.core.errors import EventLogError
 from chaosk.hosts.transport.clock import Offset, epoch
-from chaosk.run.clock_sampling import Clocked
+from chaosk.run.clock_sampling import ClockSampling
 from chaosk.spec.command import Command, Result
 
 S = 1_000_000_000
@@ -40,7 +40,7 @@ def test_an_answer_tells_if_it_can(took: int, there: int, *, tells: bool) -> Non
     """Not one that was long under way, nor of a command during which the clock itself was moved, on or back."""
     heard: list[Offset] = []
     transport = Answers(took, there)
-    clocked = Clocked(transport)
+    clocked = ClockSampling(transport)
     assert clocked.run(COMMAND) is transport.answer
     assert heard == []
     clocked.tell = heard.append
@@ -59,7 +59,7 @@ def test_an_answer_counts_though_it_can_be_told_to_nobody() -> None:
         raise EventLogError("No space left on device")
 
     transport = Answers(2 * S, S)
-    clocked = Clocked(transport)
+    clocked = ClockSampling(transport)
     clocked.tell = full
     assert [clocked.run(COMMAND) for _ in range(3)] == [transport.answer] * 3
     assert len(told) == 1

@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
-from chaosk.run.active_faults import Standing
-from chaosk.run.display import SHOWN_FOR, Errors, PlainDisplay, Rates, Status, TerminalDisplay, picture
+from chaosk.run.active_faults import ActiveFault
+from chaosk.run.display import SHOWN_FOR, PlainDisplay, Rates, RecentErrors, Status, TerminalDisplay, picture
 from chaosk.spec.contracts.live import ProbeState
 
 
@@ -76,7 +76,9 @@ def test_plain_status_comes_every_few_seconds_only() -> None:
 def test_a_fault_that_lasts_beyond_its_entry_is_shown() -> None:
     """One without `for` is in place until the run heals it, though its entry is done; one with it is named once."""
     out, file = console()
-    faults = tuple(Standing(name, "cut_network", "host node1", "in place", 3.0, None) for name in ("kill-1", "cut-2"))
+    faults = tuple(
+        ActiveFault(name, "cut_network", "host node1", "in place", 3.0, None) for name in ("kill-1", "cut-2")
+    )
     status = Status("timeline", 1.0, "kill-1, wait-3", faults=faults)
     PlainDisplay(out).show(status)
     assert "timeline: kill-1, wait-3, cut-2 | " in file.getvalue()
@@ -110,7 +112,7 @@ def test_a_probe_that_starts_again_counts_from_zero() -> None:
 
 def test_an_error_is_shown_while_it_happens() -> None:
     """And some seconds longer, so that each is on a line once; not for the rest of the run."""
-    errors = Errors()
+    errors = RecentErrors()
     (first,) = errors.of((state(errors=1, last_error="_TRANSPORT"),), at=10.0)
     (again,) = errors.of((state(errors=2, last_error="_TRANSPORT"),), at=16.0)
     (still,) = errors.of((state(errors=2, last_error="_TRANSPORT"),), at=16.0 + SHOWN_FOR - 0.1)
@@ -120,7 +122,7 @@ def test_an_error_is_shown_while_it_happens() -> None:
 
 def test_an_error_that_comes_again_is_shown_again() -> None:
     """The same one as before, as another record fails."""
-    errors = Errors()
+    errors = RecentErrors()
     errors.of((state(fail=1, last_error="X"),), at=0.0)
     errors.of((state(fail=1, last_error="X"),), at=60.0)
     assert errors.of((state(fail=2, last_error="X"),), at=61.0)[0].last_error == "X"

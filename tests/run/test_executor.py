@@ -11,7 +11,7 @@ import pytest
 
 from chaosk.core.errors import ClusterError, ConnectionLost, StepError
 from chaosk.run.clock import Interrupted
-from chaosk.run.executor import Hands
+from chaosk.run.executor import Executor
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.live import Live
@@ -108,9 +108,9 @@ class Rig:
     operations: list[Operation] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
 
-    def hands(self) -> Hands:
+    def hands(self) -> Executor:
         """The hands."""
-        return Hands(INVENTORY, self.shell, cast("Live", self.cluster), self.operations.append, self.signals.append)
+        return Executor(INVENTORY, self.shell, cast("Live", self.cluster), self.operations.append, self.signals.append)
 
 
 @pytest.fixture

@@ -15,15 +15,15 @@ from chaosk.core.errors import StepError
 from chaosk.run import faults as module
 from chaosk.run import vigil
 from chaosk.run.clock import Interrupted, now
-from chaosk.run.executor import Hands
-from chaosk.run.fault_progress import Life
+from chaosk.run.executor import Executor
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal, armed
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.run.leases import Leases
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.condition import Answer
-from chaosk.spec.contracts.step import Deed, Fact, Fault, Run, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, PreparedFault, Run, Site, Step
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
@@ -75,13 +75,13 @@ def command(word: str) -> Command:
     return Command(host="node1", argv=(word,))
 
 
-def fault(name: str, *, step: str = "kill", lasting: bool = True) -> Fault:
+def fault(name: str, *, step: str = "kill", lasting: bool = True) -> PreparedFault:
     """A fault whose deeds and facts are words: NAME-before, NAME-inject, NAME-gone, NAME-undo, NAME-up."""
 
     def fact(word: str) -> tuple[Fact, ...]:
         return (Fact(says=f"{name} {word}", query=command(f"{name}-{word}"), within=0.2),)
 
-    return Fault(
+    return PreparedFault(
         name=name,
         step=step,
         targets=(NODE,),
@@ -147,12 +147,12 @@ class Lent:
     gone: str | None = None
     stuck: str | None = None
     armed: set[str] = field(default_factory=set)
-    late: list[Look] = field(default_factory=list)
+    late: list[FactCheck] = field(default_factory=list)
     """What a host tells only when it is asked for the last time."""
-    tell: Callable[[Look], None] = print
+    tell: Callable[[FactCheck], None] = print
     """Who is told of a host's looks."""
 
-    def arm(self, fault: Fault, entry: Entry, tell: Callable[[Look], None]) -> None:
+    def arm(self, fault: PreparedFault, entry: Entry, tell: Callable[[FactCheck], None]) -> None:
         """Note it; fail where told to."""
         self.tell = tell
         if self.broken:
@@ -160,26 +160,26 @@ class Lent:
         self.world.notes.append(f"{fault.name}-lease")
         self.armed.add(fault.name)
 
-    def guarded(self, fault: Fault, deed: Deed) -> Deed:
+    def guarded(self, fault: PreparedFault, deed: Deed) -> Deed:
         """The deed as it is."""
         return deed
 
     exclusive = guarded
 
-    def lost(self, fault: Fault) -> str | None:
+    def lost(self, fault: PreparedFault) -> str | None:
         """Why it is lost."""
         return self.gone
 
-    def keepers(self, fault: Fault) -> tuple[str, ...]:
+    def keepers(self, fault: PreparedFault) -> tuple[str, ...]:
         """The one host."""
         return ("node1",) if fault.name in self.armed else ()
 
-    def looked(self, fault: Fault) -> None:
+    def looked(self, fault: PreparedFault) -> None:
         """Tell the rest."""
         for look in self.late:
             self.tell(look)
 
-    def disarm(self, fault: Fault) -> str | None:
+    def disarm(self, fault: PreparedFault) -> str | None:
         """Note it, if it was armed."""
         if fault.name in self.armed:
             self.world.notes.append(f"{fault.name}-disarm")
@@ -218,13 +218,13 @@ def faults(
     monkeypatch.setattr(module, "HEAL_WITHIN", 0.3)
     monkeypatch.setattr(module, "RETRY_AFTER", 0.05)
 
-    def record(life: Life) -> None:
+    def record(life: FaultProgress) -> None:
         names = (
             "fault", "step", "targets", "invoked", "applied", "heal_invoked", "healed", "took", "undone", "why",
         )  # fmt: skip
         rows.append(dict(zip(names, life.row(), strict=True)))
 
-    return Faults(cast("Hands", world), Journal(world.undo), cast("Leases", lent), record, said.append)
+    return Faults(cast("Executor", world), Journal(world.undo), cast("Leases", lent), record, said.append)
 
 
 NEVER = threading.Event()
@@ -513,12 +513,12 @@ def test_a_lease_that_stays_armed_is_told_of(lent: Lent, faults: Faults) -> None
     assert faults.heal_all() == ("a: a lease is still armed: node1 does not answer",)
 
 
-def seen(life: Life, word: str, *, holds: bool | None = True, text: str = "") -> Look:
+def seen(life: FaultProgress, word: str, *, holds: bool | None = True, text: str = "") -> FactCheck:
     """A host's look at a fault that is in place, now."""
-    return Look(f"{life.fault.name} {word}", now(), now(), holds, text, by_host=True)
+    return FactCheck(f"{life.fault.name} {word}", now(), now(), holds, text, by_host=True)
 
 
-def watched(name: str) -> Fault:
+def watched(name: str) -> PreparedFault:
     """A fault whose effect is looked at by its host, and something else of it by the run."""
     made = fault(name)
     other = Fact(says=f"{name} away", query="not(broker_up(1))")
@@ -569,7 +569,7 @@ def test_what_a_host_saw_right_before_the_undo_is_asked_for_after_it(
 
     again = faults.inject(watched("b"), entry("b"), NEVER)
     late = now() + int(60e9)
-    lent.late = [Look("b gone", late, late, holds=False, seen="undone", by_host=True)]
+    lent.late = [FactCheck("b gone", late, late, holds=False, seen="undone", by_host=True)]
     faults.end(again)
     assert (rows[1]["took"], rows[1]["why"]) == (True, None)
 
@@ -578,7 +578,7 @@ def test_looks_before_it_was_verified_are_no_holes(lent: Lent, faults: Faults, r
     """A host looks from when its lease is armed: what is not there yet is not missing."""
     early = now()
     life = faults.inject(watched("a"), entry("a"), NEVER)
-    lent.tell(Look("a gone", early, now(), holds=False, seen="not yet", by_host=True))
+    lent.tell(FactCheck("a gone", early, now(), holds=False, seen="not yet", by_host=True))
     faults.end(life)
     assert (rows[0]["took"], rows[0]["why"]) == (True, None)
 

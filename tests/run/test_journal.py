@@ -11,14 +11,14 @@ import pytest
 from chaosk.core.errors import StepError
 from chaosk.run.journal import Journal, armed
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Pause, Run
+from chaosk.spec.contracts.step import Fact, Pause, PreparedFault, Run
 from chaosk.spec.contracts.target import Node
 
 
-def fault(name: str = "kill-1") -> Fault:
+def fault(name: str = "kill-1") -> PreparedFault:
     """A fault with one of everything."""
     command = Command(host="node1", argv=("true", "it's"), sudo=True)
-    return Fault(
+    return PreparedFault(
         name=name,
         step="kill_broker",
         targets=(Node(kind="broker", id="1", host="node1"),),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.run.lasting import LONG, Look, lasted
+from chaosk.run.lasting import LONG, FactCheck, lasted
 
 SECOND = 1_000_000_000
 KILLED = "broker 2 is gone"
 CUT = "the cut stands on node1"
 
 
-def look(at: float, *, holds: bool | None = True, seen: str = "", says: str = KILLED, host: bool = True) -> Look:
+def look(at: float, *, holds: bool | None = True, seen: str = "", says: str = KILLED, host: bool = True) -> FactCheck:
     """A look that took a tenth of a second, and ended at ``at``."""
-    return Look(says, int((at - 0.1) * SECOND), int(at * SECOND), holds, seen, by_host=host, remedy="mask the unit")
+    return FactCheck(
+        says, int((at - 0.1) * SECOND), int(at * SECOND), holds, seen, by_host=host, remedy="mask the unit"
+    )
 
 
-def why(*looks: Look) -> tuple[str, ...]:
+def why(*looks: FactCheck) -> tuple[str, ...]:
     """Why a fault that was in place since 0 s did not last, with the last look as its end."""
     return lasted(looks, 0, max(each.latest for each in looks))[0]
 

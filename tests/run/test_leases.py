@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from chaosk.core.errors import ConnectionLost, StepError
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.run.leases import Leases
 from chaosk.spec.command import Command, Result
-from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run
 from chaosk.spec.scenario import Entry
 
 Refuse = Callable[[str, str], bool]
@@ -52,10 +52,10 @@ class Wire:
         return sum(noted == action for _, noted in self.notes)
 
 
-def fault(*hosts: str) -> Fault:
+def fault(*hosts: str) -> PreparedFault:
     """A fault whose undo touches these hosts."""
     undo = tuple(Run(command=Command(host=host, argv=("undo",), sudo=True)) for host in hosts)
-    return Fault(name="a", step="kill", targets=(), before=(), inject=(), verify=(), undo=undo, healed=())
+    return PreparedFault(name="a", step="kill", targets=(), before=(), inject=(), verify=(), undo=undo, healed=())
 
 
 def entry(lasts: str | None) -> Entry:
@@ -156,7 +156,7 @@ def test_what_could_not_be_taken_back_is_disarmed_later(wire: Wire) -> None:
     assert len(wire.commands) == sent
 
 
-def watched() -> Fault:
+def watched() -> PreparedFault:
     """A fault on node1 at which its host looks."""
     fact = Fact(says="it is gone", query=Command(host="node1", argv=("gone",), sudo=True), remedy="mask the unit")
     return fault("node1").model_copy(update={"verify": (fact,), "watch": (fact,)})
@@ -166,7 +166,7 @@ def test_a_renewal_brings_what_its_host_has_seen(wire: Wire) -> None:
     """In the same answer: no other question is sent for it. The next renewal says up to where it has been told."""
     wire.says["renew"] = "now 1000\nlook 7 900 950 0 1 process 12\tmark start 3\nlook 8 960 990 0 124 \nnonsense\n"
     leases = Leases(wire, "run-1", "me", 0.06)
-    looks: list[Look] = []
+    looks: list[FactCheck] = []
     leases.arm(watched(), entry(None), looks.append)
     until(lambda: wire.count("renew") >= 3)
     assert leases.keepers(watched()) == ("node1",)
@@ -185,7 +185,7 @@ def test_what_cannot_be_told_ends_no_renewal(wire: Wire) -> None:
     """Whatever a host says, and whoever is told of it breaks: its lease is kept alive."""
     wire.says["renew"] = "now 1000\nlook 7 900 950 0 1 away\n"
 
-    def breaks(_: Look) -> None:
+    def breaks(_: FactCheck) -> None:
         raise ValueError("no")
 
     leases = Leases(wire, "run-1", "me", 0.06)
@@ -199,7 +199,7 @@ def test_what_was_seen_last_is_asked_for_once_more(wire: Wire) -> None:
     """Before the lease is forgotten; a host that does not answer has told enough, and nothing is raised."""
     wire.says["looks"] = "now 1000\nlook 9 900 950 0 0 gone\n"
     leases = Leases(wire, "run-1", "me", 60.0)
-    looks: list[Look] = []
+    looks: list[FactCheck] = []
     leases.arm(watched(), entry("5s"), looks.append)
     leases.looked(watched())
     assert [look.seen for look in looks] == ["gone"]

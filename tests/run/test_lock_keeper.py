@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from chaosk.hosts import lock
-from chaosk.run.lock_keeper import Holding
+from chaosk.run.lock_keeper import LockKeeper
 from chaosk.spec.command import Command, Result
 
 
@@ -35,7 +35,7 @@ def test_who_loses_it_is_told_where_and_why(monkeypatch: pytest.MonkeyPatch) -> 
         told.append(why)
         heard.set()
 
-    holding = Holding(Hosts(), ("node1", "node2", "node3"), "run-1", "tests", hear)
+    holding = LockKeeper(Hosts(), ("node1", "node2", "node3"), "run-1", "tests", hear)
     holding.take()
     assert heard.wait(10)
     holding.leave()

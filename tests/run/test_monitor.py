@@ -14,23 +14,23 @@ from chaosk.core.errors import ClusterError
 from chaosk.run import monitor as module
 from chaosk.run.monitor import Monitor
 from chaosk.rundir.record import Breach
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason
 
-SIGHT = cast("Sight", object())
+SIGHT = cast("StopConditionInputs", object())
 
 
 class Asked(StopCondition):
     """Answers what a function says."""
 
     example: ClassVar[str] = ""
-    _answer: Callable[[], Seen | None] = PrivateAttr()
+    _answer: Callable[[], StopReason | None] = PrivateAttr()
 
-    def look(self, sight: Sight) -> Seen | None:
+    def look(self, sight: StopConditionInputs) -> StopReason | None:
         """Ask it."""
         return self._answer()
 
 
-def asked(answer: Callable[[], Seen | None]) -> Asked:
+def asked(answer: Callable[[], StopReason | None]) -> Asked:
     """A condition that asks a function."""
     condition = Asked()
     condition._answer = answer
@@ -52,7 +52,7 @@ def breaches(*conditions: StopCondition, within: float = 1.0) -> list[Breach]:
 
 def test_the_first_one_stops_the_run_once() -> None:
     """Two hold at the same time: one breach, with what was seen and when."""
-    two = [asked(lambda: Seen(5, "too bad")) for _ in range(2)]
+    two = [asked(lambda: StopReason(5, "too bad")) for _ in range(2)]
     (found,) = breaches(*two)
     assert (found.what, found.at) == ("too bad", 5)
     assert found.condition == "test_monitor"
@@ -63,8 +63,8 @@ def test_it_looks_again_and_again_and_decides_soon() -> None:
     """What turns bad later is seen within a pause, and decided at once: well under a second."""
     bad = time.monotonic_ns() + 500_000_000
 
-    def look() -> Seen | None:
-        return Seen(bad, "bad") if time.monotonic_ns() >= bad else None
+    def look() -> StopReason | None:
+        return StopReason(bad, "bad") if time.monotonic_ns() >= bad else None
 
     (found,) = breaches(asked(look), within=2.0)
     assert 0 <= found.decided - found.at < 900_000_000
@@ -75,7 +75,7 @@ def test_one_that_waits_delays_no_other() -> None:
     never = threading.Event()
     slow = asked(lambda: cast("Any", never.wait(20)) and None)
     began = time.monotonic()
-    assert [each.what for each in breaches(slow, asked(lambda: Seen(1, "bad")))] == ["bad"]
+    assert [each.what for each in breaches(slow, asked(lambda: StopReason(1, "bad")))] == ["bad"]
     assert time.monotonic() - began < 10
     never.set()
 
@@ -84,7 +84,7 @@ def test_who_cannot_tell_stops_nothing() -> None:
     """A cluster that does not answer is no breach by itself; it is asked again."""
     times: list[int] = []
 
-    def look() -> Seen | None:
+    def look() -> StopReason | None:
         times.append(1)
         raise ClusterError("no broker answers")
 
@@ -95,7 +95,7 @@ def test_who_cannot_tell_stops_nothing() -> None:
 def test_a_defect_in_a_condition_stops_the_run() -> None:
     """A run that nobody watches any more must not go on as if somebody did."""
 
-    def look() -> Seen | None:
+    def look() -> StopReason | None:
         raise KeyError("oops")
 
     (found,) = breaches(asked(look))
@@ -106,9 +106,9 @@ def test_after_the_end_nothing_is_decided() -> None:
     """An answer that comes late is heard by nobody."""
     answering = threading.Event()
 
-    def look() -> Seen | None:
+    def look() -> StopReason | None:
         answering.wait(5)
-        return Seen(1, "bad")
+        return StopReason(1, "bad")
 
     stop = threading.Event()
     monitor = Monitor([asked(look)], SIGHT, stop, print)
@@ -123,7 +123,7 @@ def test_a_run_that_ends_already_ends_as_it_does() -> None:
     """After Ctrl-C what comes true is no abort: the run was interrupted."""
     stop = threading.Event()
     stop.set()
-    monitor = Monitor([asked(lambda: Seen(1, "bad"))], SIGHT, stop, print)
+    monitor = Monitor([asked(lambda: StopReason(1, "bad"))], SIGHT, stop, print)
     monitor.start()
     time.sleep(0.2)
     monitor.healed()
@@ -135,7 +135,7 @@ def test_who_cannot_look_for_long_stops_the_run(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module, "BLIND", 0.5)
     times: list[float] = []
 
-    def look() -> Seen | None:
+    def look() -> StopReason | None:
         times.append(time.monotonic())
         if len(times) == 4:
             return None
@@ -149,7 +149,7 @@ def test_who_cannot_look_for_long_stops_the_run(monkeypatch: pytest.MonkeyPatch)
 def test_the_moment_of_healing_is_noted() -> None:
     """After the decision, once everything is undone; the words are those of the verdict."""
     stop = threading.Event()
-    monitor = Monitor([asked(lambda: Seen(1, "bad"))], SIGHT, stop, print)
+    monitor = Monitor([asked(lambda: StopReason(1, "bad"))], SIGHT, stop, print)
     monitor.start()
     assert stop.wait(20)
     monitor.healed()

@@ -8,7 +8,7 @@ from fake_live import FakeLive, state
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.snapshot import Snapshot
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 from chaosk.core.errors import ClusterError
 from chaosk.run import observation
 from chaosk.spec.contracts.live import Live
@@ -18,9 +18,9 @@ from chaosk.spec.scenario import Scenario
 class Cluster:
     """One partition of `orders`, led by broker 0; its leader tells its offsets, or does not."""
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """What broker 0 says."""
-        return (View(0, 0, (0, 1, 2), racks=False, partitions=self.partitions("orders"), topic_ids={}),)
+        return (ClusterView(0, 0, (0, 1, 2), racks=False, partitions=self.partitions("orders"), topic_ids={}),)
 
     def partitions(self, topic: str) -> tuple[PartitionView, ...]:
         """The one."""
@@ -82,10 +82,10 @@ def test_what_is_told_is_written_down_and_the_rest_left_out() -> None:
 class Split(Cluster):
     """Broker 0 holds itself to be the leader; brokers 1 and 2 name broker 1, at a newer epoch."""
 
-    def views(self, topics: object = ()) -> tuple[View, ...]:
+    def views(self, topics: object = ()) -> tuple[ClusterView, ...]:
         """What each of them says."""
         return tuple(
-            View(broker, 1, (1, 2), racks=False, topic_ids={},
+            ClusterView(broker, 1, (1, 2), racks=False, topic_ids={},
                  partitions=(PartitionView(topic="orders", partition=0, leader=leader, leader_epoch=epoch,
                                            replicas=(0, 1, 2), isr=isr),))
             for broker, leader, epoch, isr in ((0, 0, 3, (0, 1, 2)), (1, 1, 4, (1, 2)), (2, 1, 4, (1, 2)))

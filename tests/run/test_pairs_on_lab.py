@@ -12,7 +12,7 @@ from bare_hosts import Bare, bare
 from chaosk.core.errors import PreflightError
 from chaosk.hosts import lock
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.lock_keeper import Holding
+from chaosk.run.lock_keeper import LockKeeper
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300), pytest.mark.long]
 
@@ -39,8 +39,8 @@ def test_of_every_pair_exactly_one_goes_on(hosts: Bare) -> None:
             runs = [f"run-{number}-{side}" for side in range(2)]
             gate = threading.Barrier(2, timeout=30)
 
-            def come(side: int, runs: list[str] = runs, gate: threading.Barrier = gate) -> Holding | str:
-                holding = Holding(ways[side], names, runs[side], "tests", _lost)
+            def come(side: int, runs: list[str] = runs, gate: threading.Barrier = gate) -> LockKeeper | str:
+                holding = LockKeeper(ways[side], names, runs[side], "tests", _lost)
                 gate.wait()
                 try:
                     holding.take()
@@ -50,12 +50,12 @@ def test_of_every_pair_exactly_one_goes_on(hosts: Bare) -> None:
 
             with ThreadPoolExecutor(2) as pool:
                 outcomes = list(pool.map(come, range(2)))
-            (winner,) = [side for side, outcome in enumerate(outcomes) if isinstance(outcome, Holding)]
+            (winner,) = [side for side, outcome in enumerate(outcomes) if isinstance(outcome, LockKeeper)]
             refusal, holding = outcomes[1 - winner], outcomes[winner]
             assert isinstance(refusal, str)
             assert f"another run is on this cluster: held by the run {runs[winner]} of tests" in refusal
             assert {ways[0].run(lock.show(name)).stdout.split()[0] for name in names} == {runs[winner]}
-            assert isinstance(holding, Holding)
+            assert isinstance(holding, LockKeeper)
             holding.leave()
             wins[winner] += 1
         assert {ways[0].run(lock.show(name)).stdout for name in names} == {""}

@@ -16,7 +16,7 @@ from on_lab import until
 
 from chaosk.core.errors import ChaoskError
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.run.fault_progress import Life
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.faults import Faults
 from chaosk.run.renewal import Renewal
 from chaosk.spec.command import Command, Result
@@ -72,7 +72,7 @@ class Breaking:
 class Outcome:
     """What became of a fault whose SSH broke."""
 
-    life: Life | None
+    life: FaultProgress | None
     error: ChaoskError | None
     seconds: float
     """From its beginning to its end, or to the error."""
@@ -147,7 +147,7 @@ def play(hosts: Bare, host: str, way: str, folder: Path) -> Outcome:
     return Outcome(life, error, seconds, transport.timeout, unhealed, seen(hosts, host))
 
 
-def _live(faults: Faults, hosts: Bare, host: str) -> Life:
+def _live(faults: Faults, hosts: Bare, host: str) -> FaultProgress:
     fault, entry = cut(hosts.inventory, host)
     life = faults.inject(fault, entry, threading.Event())
     faults.end(life)

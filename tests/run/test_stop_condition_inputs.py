@@ -11,11 +11,11 @@ import pytest
 from chaosk.cluster.foreign import Foreign
 from chaosk.core.errors import HostError, StepError
 from chaosk.run import stop_condition_inputs as module
-from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunSight
+from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunStopConditionInputs
 from chaosk.run.watcher.state import StrainedState, WatcherState
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.spec.contracts.stop_condition import Change
+from chaosk.spec.contracts.stop_condition import OperationCounts
 
 
 def probe(ok: int = 0, fail: int = 0, info: int = 0, errors: int = 0) -> ProbeState:
@@ -39,8 +39,8 @@ def test_changes_are_counted_over_the_window(monkeypatch: pytest.MonkeyPatch) ->
     clock.seconds, states[0] = 103.0, probe(ok=20, fail=2, info=3)
     assert history.changes(5.0) is None
     clock.seconds, states[0] = 105.0, probe(ok=21, fail=4, info=3, errors=5)
-    assert history.changes(5.0) == (105_000_000_000, (Change("writer", 11, 11),))
-    assert history.changes(2.0) == (105_000_000_000, (Change("writer", 1, 7),))
+    assert history.changes(5.0) == (105_000_000_000, (OperationCounts("writer", 11, 11),))
+    assert history.changes(2.0) == (105_000_000_000, (OperationCounts("writer", 1, 7),))
 
 
 def test_a_probe_that_was_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_probe_that_was_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     history = ProbeHistory(lambda: states[0])
     history.changes(1.0)
     clock.seconds, states[0] = 101.0, (probe(ok=3, fail=1), probe(ok=2).model_copy(update={"probe": "late"}))
-    assert history.changes(1.0) == (101_000_000_000, (Change("writer", 3, 1), Change("late", 2, 0)))
+    assert history.changes(1.0) == (101_000_000_000, (OperationCounts("writer", 3, 1), OperationCounts("late", 2, 0)))
 
 
 def test_the_history_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,10 +87,10 @@ def early(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def sight(states: list[WatcherState | None]) -> RunSight:
+def sight(states: list[WatcherState | None]) -> RunStopConditionInputs:
     """Of a watcher that says these, one after the other."""
     hosts = HostWatch(Hosts(), (), frozenset)
-    return RunSight(lambda: states.pop(0), Known(), ProbeHistory(lambda: ()), hosts)
+    return RunStopConditionInputs(lambda: states.pop(0), Known(), ProbeHistory(lambda: ()), hosts)
 
 
 def watched(at: float, *strained: tuple[str, int]) -> WatcherState:

@@ -16,7 +16,7 @@ from chaosk.document import load_scenario
 from chaosk.run.approval import Skipped
 from chaosk.run.clock import Interrupted, now
 from chaosk.run.timeline import Timeline
-from chaosk.run.timeline_clock import Pace
+from chaosk.run.timeline_clock import TimelineClock
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Deed, Fact, Site, Step
 from chaosk.spec.scenario import Entry
@@ -236,7 +236,7 @@ def test_current_names_what_is_in_place_and_what_comes() -> None:
 class Choosy(Recorder):
     """An actor that is told to skip some entries, and that makes the timeline stand still for others."""
 
-    def __init__(self, pace: Pace, skips: str = "", asks: dict[str, float] | None = None) -> None:
+    def __init__(self, pace: TimelineClock, skips: str = "", asks: dict[str, float] | None = None) -> None:
         super().__init__()
         self._pace, self._skips, self._asks = pace, skips.split(), asks or {}
 
@@ -249,7 +249,7 @@ class Choosy(Recorder):
         return super().start(entry, stop)
 
 
-def chosen(actor: Choosy, pace: Pace, *entries: Entry) -> dict[str, tuple[str, str | None]]:
+def chosen(actor: Choosy, pace: TimelineClock, *entries: Entry) -> dict[str, tuple[str, str | None]]:
     """What became of each entry."""
     timeline = Timeline(entries, actor, threading.Event(), pace)
     timeline.run(actor.begin, lambda: None)
@@ -258,7 +258,7 @@ def chosen(actor: Choosy, pace: Pace, *entries: Entry) -> dict[str, tuple[str, s
 
 def test_a_skipped_entry_takes_along_what_waits_for_its_effect() -> None:
     """What starts once it is applied or healed is skipped; what comes after it has its turn."""
-    pace = Pace()
+    pace = TimelineClock()
     actor = Choosy(pace, "a")
     ends = chosen(
         actor, pace, entry("a", **{"for": "1s"}), entry("b"),
@@ -274,7 +274,7 @@ def test_a_skipped_entry_takes_along_what_waits_for_its_effect() -> None:
 
 def test_what_was_due_during_a_long_question_does_not_fire_at_once() -> None:
     """The timeline stands still: the entries keep their distance, and a fault ends by its own time."""
-    pace = Pace()
+    pace = TimelineClock()
     actor = Choosy(pace, asks={"b": 2.0})
     ends = chosen(
         actor, pace, entry("a", at="0s", **{"for": "300ms"}), entry("b", at="100ms"), entry("c", at="400ms"),

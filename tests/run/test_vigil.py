@@ -8,7 +8,7 @@ import time
 import pytest
 
 from chaosk.run import vigil
-from chaosk.run.lasting import Look
+from chaosk.run.lasting import FactCheck
 from chaosk.run.vigil import Vigil
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.contracts.step import Fact
@@ -20,10 +20,10 @@ def test_asks_until_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each answer is told with its time; who could not be asked says neither yes nor no."""
     monkeypatch.setattr(vigil, "EVERY", 0.02)
     answers = [Answer(holds=True, seen="frozen"), Answer(holds=False, seen="broke", answered=False)]
-    looks: list[Look] = []
+    looks: list[FactCheck] = []
     came = threading.Event()
 
-    def tell(look: Look) -> None:
+    def tell(look: FactCheck) -> None:
         looks.append(look)
         if len(looks) == 2:
             came.set()

@@ -13,7 +13,7 @@ import pytest
 from chaosk.core.errors import StepError
 from chaosk.run import waiting
 from chaosk.run.clock import Interrupted
-from chaosk.run.probe_supervisor import Crew
+from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.spec.contracts.live import ProbeState
 from chaosk.spec.scenario import probes as kinds
 
@@ -74,9 +74,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(waiting, name, 0.3)
 
 
-def crew(team: Team) -> Crew:
+def crew(team: Team) -> ProbeSupervisor:
     """The team as a crew."""
-    return cast("Crew", team)
+    return cast("ProbeSupervisor", team)
 
 
 def test_warm_when_every_probe_has_made_progress() -> None:

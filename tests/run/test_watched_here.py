@@ -16,13 +16,13 @@ from fake_live import FakeLive, inventory
 from chaosk.hosts.commands import service
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.transport.local import Local
-from chaosk.run.executor import Hands
-from chaosk.run.fault_progress import Life
+from chaosk.run.executor import Executor
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Operation, Run, Signal
+from chaosk.spec.contracts.step import Fact, Operation, PreparedFault, Run, Signal
 from chaosk.spec.inventory import ScriptService, ServerProcess
 from chaosk.spec.scenario import Entry, steps
 
@@ -64,11 +64,11 @@ def faults(tmp_path: Path) -> Faults:
     """The engine's own driver of faults; leases of three seconds, renewed every second."""
     (tmp_path / "undo").mkdir()
     local = Local(tmp_path / "kept")
-    hands = Hands(inventory(), local, FakeLive(), _nobody, _nobody)
+    hands = Executor(inventory(), local, FakeLive(), _nobody, _nobody)
     return Faults(hands, Journal(tmp_path / "undo"), Leases(local, "run", "me", 3.0), lambda _: None)
 
 
-def fault(process: ServerProcess, kind: str) -> tuple[Fault, Entry]:
+def fault(process: ServerProcess, kind: str) -> tuple[PreparedFault, Entry]:
     """What kill_broker and pause_broker do, to that process."""
     killed = kind == "kill_broker"
     query = service.is_gone(process) if killed else service.is_frozen(process)
@@ -76,7 +76,7 @@ def fault(process: ServerProcess, kind: str) -> tuple[Fault, Entry]:
     inject = (run(service.kill(process) if killed else service.signal(process, "STOP")),)
     undo = (run(service.resume(process)), run(service.start(process)))
     healed = (Fact(says="it runs", query=here(service.is_awake(process)), within=5.0),)
-    made = Fault(
+    made = PreparedFault(
         name="entry", step=kind, targets=(), before=(), inject=inject, verify=(fact,), undo=undo, healed=healed,
         watch=(fact,),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def until(holds: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
-def looked(life: Life) -> int:
+def looked(life: FaultProgress) -> int:
     """How often its host has found it in place, as far as was told."""
     return sum(look.by_host and look.holds is True for look in life.looks)
 

@@ -12,10 +12,10 @@ from on_lab import until
 
 from chaosk.hosts import heal, lease
 from chaosk.hosts.commands import service
-from chaosk.hosts.lease import Held, Lease
+from chaosk.hosts.lease import Lease, ReportedLease
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.command import Command, Result
-from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import ScriptService, ServerProcess
 
@@ -42,7 +42,7 @@ def ssh(hosts: Bare) -> Iterator[Ssh]:
     transport.close()
 
 
-def transport_leases(ssh: Ssh) -> tuple[Held, ...]:
+def transport_leases(ssh: Ssh) -> tuple[ReportedLease, ...]:
     """The leases that the host tells of."""
     return lease.held(HOST, ssh.run(lease.listing(HOST)).stdout)
 
@@ -128,12 +128,12 @@ def slow_server() -> ServerProcess:
     return ServerProcess(host=HOST, service=scripts, config="/tmp/t/config")  # noqa: S108 - the host's
 
 
-def stopping(process: ServerProcess) -> Fault:
+def stopping(process: ServerProcess) -> PreparedFault:
     """The fault that stops it."""
     node = Node(kind="broker", id="0", host=HOST)
     running = Fact(says="it runs", query=service.is_awake(process), within=0.0)
     undo = (Run(command=service.start(process)),)
-    return Fault(
+    return PreparedFault(
         name="stop", step="stop_broker", targets=(node,), before=(), inject=(), verify=(), undo=undo, healed=(running,)
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaosk.hosts import lease
-from chaosk.hosts.lease import Lease, Seen
+from chaosk.hosts.lease import HostObservation, Lease
 from chaosk.hosts.localhost import HERE
 from chaosk.hosts.transport.local import Local
 from chaosk.spec.command import Command, Result
@@ -44,7 +44,7 @@ def until(holds: Callable[[], object], within: float = 30.0) -> None:
         time.sleep(0.1)
 
 
-def told(local: Local, one: Lease, after: int = 0) -> tuple[Seen, ...]:
+def told(local: Local, one: Lease, after: int = 0) -> tuple[HostObservation, ...]:
     """What the host says that it saw."""
     return lease.seen(done(local, lease.looks(one, after)))
 

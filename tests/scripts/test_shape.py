@@ -14,7 +14,7 @@ import pytest
 
 from chaosk.hosts.commands import shape
 from chaosk.hosts.firewall.rules import Rule
-from chaosk.run.lasting import Look, lasted
+from chaosk.run.lasting import FactCheck, lasted
 from chaosk.spec.command import Command
 
 HOW = shape.rate(1_000_000)
@@ -282,14 +282,14 @@ def test_as_long_as_it_lasts_its_bytes_only_grow(machine: Machine) -> None:
     """Asked in short it says the same as in full; put back anew it has counted less, taken away it lasts no longer."""
     look = shape.lasts("a", ID)
     machine.do(put(ANYBODY))
-    first = Look("it stands", 0, 0, holds=True, seen=machine.do(stands(ANYBODY)))
+    first = FactCheck("it stands", 0, 0, holds=True, seen=machine.do(stands(ANYBODY)))
     machine.takes(40_001)
-    later = Look("it stands", 1, 1, holds=True, seen=machine.do(look))
+    later = FactCheck("it stands", 1, 1, holds=True, seen=machine.do(look))
     assert first.marks()
     assert first.marks() == later.marks()
     assert lasted([first, later], 0, 1) == ((), ())
     machine.do(put(ANYBODY))
-    again = Look("it stands", 2, 2, holds=True, seen=machine.do(look))
+    again = FactCheck("it stands", 2, 2, holds=True, seen=machine.do(look))
     assert "but another one" in lasted([first, later, again], 0, 2)[0][0]
     assert machine.sh("tc qdisc del dev out0 root").returncode == 0
     machine.refuse(look)

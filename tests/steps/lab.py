@@ -15,17 +15,17 @@ from on_lab import inside
 from chaosk import lab as labs
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings, probe_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.operate import operate
 from chaosk.core.errors import StepError
 from chaosk.document import load_inventory
 from chaosk.hosts import lease
-from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh, Transport
 from chaosk.planning.resolve import aim
 from chaosk.run.clock import wait_for
-from chaosk.run.executor import Hands
-from chaosk.run.fault_progress import Life
+from chaosk.run.executor import Executor
+from chaosk.run.fault_progress import FaultProgress
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
 from chaosk.run.leases import Leases
@@ -57,18 +57,18 @@ class Ground:
     inventory: Inventory
     ssh: Transport
     brokers: Brokers
-    live: ClusterLive
+    live: LiveCluster
     faults: Faults
     rows: list[tuple[object, ...]]
 
-    def inject(self, text: str, name: str = "fault") -> Life:
+    def inject(self, text: str, name: str = "fault") -> FaultProgress:
         """Inject a step as a user writes it, and verify it; raises StepError if it does not take."""
         ((kind, _),) = [text.split(":", 1)]
         entry = Entry.model_construct(name=name, kind=kind, step=step(text), lasts=None, when=None)
         fault = aim(entry, self.inventory, self.live, 1, "run-1")
         return self.faults.inject(fault, entry, threading.Event())
 
-    def half(self, text: str, without: int, name: str = "fault") -> Life:
+    def half(self, text: str, without: int, name: str = "fault") -> FaultProgress:
         """Inject a step but for some of its last deeds, and break it off there: as if chaosk died before them."""
         entry = Entry.model_construct(name=name, kind=text.split(":", 1)[0], step=step(text), lasts=None, when=None)
         whole = aim(entry, self.inventory, self.live, 1, "run-1")
@@ -78,12 +78,12 @@ class Ground:
             self.faults.inject(half, entry, threading.Event())
         return self.faults.lives()[-1]
 
-    def end(self, life: Life) -> None:
+    def end(self, life: FaultProgress) -> None:
         """Look at the fault once more, undo it, and see it healed."""
         self.faults.end(life)
         assert life.healed is not None, life.why
 
-    def heal(self, host: str, life: Life) -> None:
+    def heal(self, host: str, life: FaultProgress) -> None:
         """Have a host carry out by itself what it keeps of a fault, as when chaosk has died."""
         done = self.ssh.run(lease.heal(host, lease.lease_id("run-1", life.fault.name)))
         assert done.ok, done.stderr
@@ -132,14 +132,14 @@ class Ground:
 def ground(inventory: Inventory, folder: Path) -> Iterator[Ground]:
     """From inside the lab's network; afterwards every fault is healed."""
     rows: list[tuple[object, ...]] = []
-    ssh = Reach(Ssh(inventory.hosts), folder / "kept")
+    ssh = RoutingTransport(Ssh(inventory.hosts), folder / "kept")
     with (
         inside(str(inventory.network_namespace)),
         Brokers(inventory, client_settings(inventory)) as brokers,
         Brokers(inventory, probe_settings(inventory)) as as_probes,
     ):
-        live = ClusterLive(inventory, brokers, _no_probe, as_probes=as_probes)
-        hands = Hands(inventory, ssh, live, lambda operation: operate(brokers, operation), _no_signal)
+        live = LiveCluster(inventory, brokers, _no_probe, as_probes=as_probes)
+        hands = Executor(inventory, ssh, live, lambda operation: operate(brokers, operation), _no_signal)
         leases = Leases(ssh, "run-1", "tests", longest=60.0)
         faults = Faults(hands, Journal(folder), leases, lambda life: rows.append(life.row()))
         try:

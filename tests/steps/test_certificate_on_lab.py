@@ -10,7 +10,7 @@ import pytest
 from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.views import metadata_request
-from chaosk.cluster.wire import Link, NoAnswer
+from chaosk.cluster.wire import BrokerConnection, NoAnswer
 from chaosk.spec.entity import Entity
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
@@ -47,19 +47,22 @@ def test_who_is_connected_goes_on_and_who_comes_does_not_get_in(lab: Ground) -> 
     """And gets in once the broker shows its own certificate again, of which nothing else is left."""
     place = broker_places(lab.inventory, client_settings(lab.inventory))[1]
     own = lab.live.settings(SHOWN)
-    with Link(place, timeout=10.0) as before:
+    with BrokerConnection(place, timeout=10.0) as before:
         before.ask(metadata_request(()))
         life = lab.inject("swap_certificate: {target: broker 1}")
         assert lab.live.settings(SHOWN) != own
         before.ask(metadata_request(()))
-        with Link(place, timeout=10.0) as late, pytest.raises(NoAnswer, match="its certificate is not accepted"):
+        with (
+            BrokerConnection(place, timeout=10.0) as late,
+            pytest.raises(NoAnswer, match="its certificate is not accepted"),
+        ):
             late.ask(metadata_request(()))
         lab.end(life)
     assert life.took, life.why
     assert lab.live.settings(SHOWN) == own
     assert lab.live.settings(KEYSTORE) == {}
     assert left(lab) == ""
-    with Link(place, timeout=10.0) as late:
+    with BrokerConnection(place, timeout=10.0) as late:
         late.ask(metadata_request(()))
 
 

@@ -16,7 +16,7 @@ from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
 from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
@@ -47,7 +47,7 @@ def ssh(hosts: Bare) -> Iterator[Ssh]:
 
 def test_no_run_begins(hosts: Bare, ssh: Ssh) -> None:
     """The examination names every host, and why."""
-    found = hosts_fit(ssh, hosts.inventory, Needs((), cuts=False, clocks=True), thorough=False)
+    found = hosts_fit(ssh, hosts.inventory, HostRequirements((), cuts=False, clocks=True), thorough=False)
     told = r"node1: own clock: it shares kernel and clock with the machine that chaosk runs on[\s\S]*node2: own clock"
     with pytest.raises(PreflightError, match=told):
         refuse(found)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Run, Site
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 
@@ -194,8 +194,8 @@ def test_a_cut_is_data(inventory: Inventory) -> None:
     cut, here = step(CUT % ""), site(inventory, a=BROKERS[:1], b=[EVERYONE])
     names = ("before", "inject", "verify", "undo", "healed")
     parts: dict[str, Any] = {name: tuple(getattr(cut, name)(here)) for name in names}
-    fault = Fault(name="entry", step="cut_network", targets=here.nodes("a", "b"), **parts)
-    assert Fault.model_validate_json(fault.model_dump_json()) == fault
+    fault = PreparedFault(name="entry", step="cut_network", targets=here.nodes("a", "b"), **parts)
+    assert PreparedFault.model_validate_json(fault.model_dump_json()) == fault
 
 
 def watched(inventory: Inventory, a: tuple[Node, ...], b: tuple[Node, ...], more: str = "") -> list[str]:

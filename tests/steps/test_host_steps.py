@@ -11,7 +11,7 @@ from chaosk.hosts import lease
 from chaosk.hosts.localhost import HERE
 from chaosk.planning.conflicts import contradiction
 from chaosk.planning.resolve import freeze
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory, Power
 from chaosk.spec.scenario import Entry
@@ -35,7 +35,7 @@ def _with(inventory: Inventory, **said: object) -> Inventory:
     return inventory.model_copy(update={"hosts": hosts})
 
 
-def fault(inventory: Inventory, text: str, *nodes: Node, name: str = "entry") -> Fault:
+def fault(inventory: Inventory, text: str, *nodes: Node, name: str = "entry") -> PreparedFault:
     """A step, aimed at nodes."""
     entry = Entry.model_construct(name=name, kind=text.partition(":")[0], step=step(text), lasts=None, when=None)
     return freeze(entry, inventory, {"it": nodes}, "run-1")

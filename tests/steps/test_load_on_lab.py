@@ -15,7 +15,7 @@ from chaosk.core.errors import StepError
 from chaosk.hosts import fingerprint
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
@@ -47,7 +47,7 @@ def state(hosts: Bare, ssh: Ssh) -> str:
     return ssh.run(fingerprint.ask(hosts.inventory, "node1")).stdout
 
 
-def aimed(hosts: Bare, text: str) -> tuple[Fault, Entry]:
+def aimed(hosts: Bare, text: str) -> tuple[PreparedFault, Entry]:
     """A step as a user writes it, aimed at the host, and its entry."""
     ((kind, fields),) = yaml.safe_load(text).items()
     entry = Entry.model_validate({"name": "load", kind: fields})

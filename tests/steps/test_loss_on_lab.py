@@ -15,7 +15,7 @@ from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
 from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
@@ -94,7 +94,7 @@ def test_a_host_whose_filter_cannot_draw_is_told_before_the_run(hosts: Bare) -> 
         "'exec iptables.kept \"$@\"' >/usr/sbin/iptables && chmod 755 /usr/sbin/iptables",
     )
     transport = Ssh(hosts.inventory.hosts)
-    lossy, inventory = Needs(("awk",), cuts=True, losses=True), hosts.forced("iptables")
+    lossy, inventory = HostRequirements(("awk",), cuts=True, losses=True), hosts.forced("iptables")
     try:
         found = hosts_fit(transport, inventory, lossy, thorough=False)
         with pytest.raises(PreflightError, match=r"node2: kernel .* no iptables -m statistic, which a step"):

@@ -9,7 +9,7 @@ from fake_live import kraft_inventory
 
 from chaosk.core.errors import StepError
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Run, Site
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory, SystemdService
 
@@ -156,8 +156,8 @@ def test_a_fault_is_data(inventory: Inventory, kind: str, role: str) -> None:
     it, here = step(f"{kind}: {{target: it}}"), one(inventory, role)
     names = ("before", "inject", "verify", "undo", "healed")
     parts: dict[str, Any] = {name: tuple(getattr(it, name)(here)) for name in names}
-    fault = Fault(name="entry", step=kind, targets=here.nodes("it"), **parts)
-    assert Fault.model_validate_json(fault.model_dump_json()) == fault
+    fault = PreparedFault(name="entry", step=kind, targets=here.nodes("it"), **parts)
+    assert PreparedFault.model_validate_json(fault.model_dump_json()) == fault
 
 
 @pytest.mark.parametrize(("kind", "role"), EVERY)

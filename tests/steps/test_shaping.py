@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from chaosk.core.errors import StepError
 from chaosk.planning.conflicts import contradiction
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fact, Fault, Run
+from chaosk.spec.contracts.step import Fact, PreparedFault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 
@@ -115,11 +115,11 @@ def test_ssh_is_refused(inventory: Inventory) -> None:
         rules(inventory, HOSTS[:1], HOSTS[1:], ", ports: [22]")
 
 
-def fault(inventory: Inventory, kind: str, a: tuple[Node, ...], b: tuple[Node, ...]) -> Fault:
+def fault(inventory: Inventory, kind: str, a: tuple[Node, ...], b: tuple[Node, ...]) -> PreparedFault:
     """A fault as far as contradictions look at it."""
     it = step(f"{kind}: {{between: [a, b], {EVERY.get(kind, 'direction: out')}}}")
     here = site(inventory, a=a, b=b)
-    return Fault(
+    return PreparedFault(
         name=kind, step=kind, targets=(*a, *b), before=(), inject=(), verify=(), undo=(), healed=(),
         holds=tuple(it.holds(here)),
     )  # fmt: skip

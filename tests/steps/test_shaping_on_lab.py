@@ -17,8 +17,8 @@ from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
 from chaosk.run.preflight.diagnostic import refuse
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.host_requirements import Needs
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.run.preflight.host_requirements import HostRequirements
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.scenario import Entry
 
@@ -70,7 +70,7 @@ def state(hosts: Bare, ssh: Ssh, host: str) -> str:
     return ssh.run(fingerprint.ask(hosts.inventory, host)).stdout
 
 
-def aimed(hosts: Bare, text: str, name: str = "limit") -> tuple[Fault, Entry]:
+def aimed(hosts: Bare, text: str, name: str = "limit") -> tuple[PreparedFault, Entry]:
     """A step as a user writes it, between hosts, and its entry."""
     ((kind, fields),) = yaml.safe_load(text).items()
     entry = Entry.model_validate({"name": name, kind: fields})
@@ -134,7 +134,7 @@ def test_a_users_own_queues_keep_it_out(hosts: Bare, ssh: Ssh, tmp_path: Path) -
 
 def test_a_kernel_without_netem_is_told_before_the_run(hosts: Bare, ssh: Ssh, tmp_path: Path) -> None:
     """By the examination that a run begins with; and the step itself refuses as well."""
-    needs = Needs(("tc",), cuts=False, queues=("netem",))
+    needs = HostRequirements(("tc",), cuts=False, queues=("netem",))
     found = hosts_fit(ssh, hosts.inventory, needs, thorough=False)
     if any(one.state == "ok" and "tc netem works" in one.seen for one in found):
         pytest.skip("the kernel of this machine has netem")

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sample_inventory import secured
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.certificate import stranger
+from chaosk.hosts.certificate import untrusted_certificate
 from chaosk.lab import certificates
 from chaosk.spec.contracts.step import Run, Site
 from chaosk.spec.entity import Entity, Settings
@@ -36,15 +36,15 @@ def at(inventory: Inventory, former: dict[str, str] | None = None) -> Site:
 def test_the_stranger_says_what_the_own_one_says() -> None:
     """Subject, names and dates: else a broker would not take it; signed by itself, and the same whenever it is made."""
     own = x509.load_pem_x509_certificate(OWN.certificate.encode())
-    made = stranger(DER, "run/entry/1")
+    made = untrusted_certificate(DER, "run/entry/1")
     other = x509.load_pem_x509_certificate(made.pem.encode())
     assert (other.subject, other.not_valid_before_utc) == (own.subject, own.not_valid_before_utc)
     assert other.not_valid_after_utc == own.not_valid_after_utc
     names = x509.SubjectAlternativeName
     assert other.extensions.get_extension_for_class(names) == own.extensions.get_extension_for_class(names)
     other.verify_directly_issued_by(other)
-    assert made == stranger(DER, "run/entry/1")
-    assert made.sha256 != stranger(DER, "run/entry/2").sha256
+    assert made == untrusted_certificate(DER, "run/entry/1")
+    assert made.sha256 != untrusted_certificate(DER, "run/entry/2").sha256
 
 
 def test_a_broker_is_given_it_and_its_own_again(inventory: Inventory) -> None:
@@ -58,7 +58,7 @@ def test_a_broker_is_given_it_and_its_own_again(inventory: Inventory) -> None:
     assert (put.host, put.argv[4], put.argv[7:9], put.argv[10:]) == (
         "node2", "put", (address, "1"), ("listener.name.client.ssl.keystore",),
     )  # fmt: skip
-    assert put.stdin == stranger(DER, f"{where.run_id}/{where.entry}/1").pem
+    assert put.stdin == untrusted_certificate(DER, f"{where.run_id}/{where.entry}/1").pem
     assert (lift.host, lift.argv[4], lift.argv[9]) == ("node2", "lift", put.argv[9])
     assert lift.argv[10:] == (f"{LOCATION}=/etc/own.pem", TYPE)
     assert lift.stdin is None
@@ -67,7 +67,7 @@ def test_a_broker_is_given_it_and_its_own_again(inventory: Inventory) -> None:
 def test_it_took_if_it_is_shown(inventory: Inventory) -> None:
     """And is healed once the former one is, and the settings are as they were."""
     where = at(inventory)
-    other = stranger(DER, f"{where.run_id}/{where.entry}/1").sha256
+    other = untrusted_certificate(DER, f"{where.run_id}/{where.entry}/1").sha256
     assert [fact.query for fact in step(SWAP).verify(where)] == [Settings(of=SHOWN, values={"sha256": other})]
     assert [fact.query for fact in step(SWAP).healed(where)] == [
         Settings(of=KEYSTORE, values={LOCATION: None, TYPE: None}),

@@ -18,7 +18,7 @@ from chaosk.cluster.stop_conditions.offline_partition import OfflinePartition
 from chaosk.cluster.stop_conditions.probe_errors import ProbeErrors
 from chaosk.cluster.stop_conditions.under_min_isr import UnderMinIsr
 from chaosk.cluster.stop_conditions.url import FailingUrl
-from chaosk.spec.contracts.stop_condition import Change, Strained
+from chaosk.spec.contracts.stop_condition import OperationCounts, Strained
 
 
 @dataclass
@@ -26,14 +26,14 @@ class Scene:
     """A sight of values."""
 
     partitions: tuple[Strained, ...] | None = ()
-    counts: dict[float, tuple[Change, ...]] = field(default_factory=dict)
+    counts: dict[float, tuple[OperationCounts, ...]] = field(default_factory=dict)
     silent: dict[str, str] = field(default_factory=dict)
 
     def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
         """What was set, at 7."""
         return None if self.partitions is None else (7, self.partitions)
 
-    def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
+    def changes(self, window: float) -> tuple[int, tuple[OperationCounts, ...]] | None:
         """What was set for that window, at 8."""
         return (8, self.counts[window]) if window in self.counts else None
 
@@ -97,7 +97,7 @@ def test_too_few_in_sync(least: int, asked: int | None, in_sync: int, holds: obj
 )
 def test_probe_errors(ok: int, bad: int, holds: object) -> None:
     """More than half of at least ten operations."""
-    scene = Scene(counts={5.0: (Change("reader", 100, 0), Change("writer", ok, bad))})
+    scene = Scene(counts={5.0: (OperationCounts("reader", 100, 0), OperationCounts("writer", ok, bad))})
     found = ProbeErrors(above=0.5).look(scene)
     assert (found is not None) is holds
     if found is not None:
@@ -107,7 +107,7 @@ def test_probe_errors(ok: int, bad: int, holds: object) -> None:
 
 def test_probe_errors_of_one_probe() -> None:
     """The others may fail; before the window is full nothing is concluded."""
-    scene = Scene(counts={5.0: (Change("writer", 0, 50), Change("reader", 50, 0))})
+    scene = Scene(counts={5.0: (OperationCounts("writer", 0, 50), OperationCounts("reader", 50, 0))})
     assert ProbeErrors(above=0.5, probe="reader").look(scene) is None
     assert ProbeErrors(above=0.5, probe="writer").look(scene) is not None
     assert ProbeErrors.model_validate({"above": 0.5, "window": "6s"}).look(scene) is None

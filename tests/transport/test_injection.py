@@ -31,7 +31,7 @@ from chaosk.hosts.scripts import script
 from chaosk.hosts.transport import wrap
 from chaosk.rundir.paths import slug
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.inventory import Broker, Inventory
 from chaosk.spec.scenario import Scenario
 
@@ -311,8 +311,8 @@ def _broker(stop: tuple[str, ...], pid_file: Path) -> Broker:
     )  # fmt: skip
 
 
-def _fault(undo: Command) -> Fault:
-    return Fault(
+def _fault(undo: Command) -> PreparedFault:
+    return PreparedFault(
         name="cut",
         step="cut_network",
         targets=(),

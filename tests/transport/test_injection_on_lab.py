@@ -15,7 +15,7 @@ from chaosk.hosts import lease, lock
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result
-from chaosk.spec.contracts.step import Fault, Run
+from chaosk.spec.contracts.step import PreparedFault, Run
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
 
@@ -95,7 +95,7 @@ def test_every_payload_can_be_in_an_undo(over_ssh: Callable[..., tuple[Result, .
         Run(command=on_host("sh", "-c", f'printf "%s\\0" "$1" >>{kept}; cat >>{kept}', "sh", text, stdin=text))
         for text in HARMLESS_IN_A_FILE
     )
-    fault = Fault(name="every", step="x", targets=(), before=(), inject=(), verify=(), undo=undos, healed=())
+    fault = PreparedFault(name="every", step="x", targets=(), before=(), inject=(), verify=(), undo=undos, healed=())
     (one,) = lease.leases(fault, run, "".join(HARMLESS_IN_A_FILE))
     armed, listed, healed, said, gone = over_ssh(
         (lease.arm(one, 60), lease.listing(HOST), lease.heal(HOST, one.id), on_host("cat", kept),

@@ -12,7 +12,7 @@ from chaosk.core.errors import StepError
 from chaosk.hosts import lease
 from chaosk.hosts.lease import Lease
 from chaosk.hosts.localhost import HERE, kept, places
-from chaosk.hosts.transport.local import Local, Reach
+from chaosk.hosts.transport.local import Local, RoutingTransport
 from chaosk.spec.command import Command, Result
 
 
@@ -64,7 +64,7 @@ def test_hosts_are_somebody_elses_matter(tmp_path: Path) -> None:
 
     hosts = Hosts()
     for name in (HERE, "node1"):
-        assert Reach(hosts, tmp_path).run(Command(host=name, argv=("true",))).ok
+        assert RoutingTransport(hosts, tmp_path).run(Command(host=name, argv=("true",))).ok
     assert hosts.asked == ("node1",)
 
 

@@ -22,7 +22,7 @@ def fed(text: str | bytes, *, shell: str = "sh", **more: Any) -> subprocess.Comp
     return subprocess.run([shell, "-c", wrap.shell(root=False)], input=data, capture_output=True, check=False, **more)
 
 
-def answers(*commands: Command) -> list[wrap.Answer | None]:
+def answers(*commands: Command) -> list[wrap.CommandOutput | None]:
     """The answers of commands that one shell ran in turn, each read from what came after the one before."""
     nonces = [f"{NONCE}{number}" for number in range(len(commands))]
     done = fed("".join(wrap.turn(command, nonce) for command, nonce in zip(commands, nonces, strict=True)))

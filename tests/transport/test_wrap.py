@@ -41,7 +41,7 @@ def shell(line: str, stdin: str = "", shell: str = "sh", env: dict[str, str] | N
     )
 
 
-def answer(command: Command, **more: Any) -> wrap.Answer:
+def answer(command: Command, **more: Any) -> wrap.CommandOutput:
     """The answer of a command run through its line."""
     done = shell(wrap.line(command, NONCE, sudo=False), **more)
     assert wrap.complete(done.stdout, done.stderr, NONCE), done
@@ -159,4 +159,4 @@ def test_a_whole_answer_is_read_back(out: str, err: str, status: int) -> None:
     stderr = f"{err}{NONCE}".encode(errors="replace")
     said, complained = (text.encode(errors="replace").decode() for text in (out, err))
     got = wrap.unwrap(stdout, stderr, NONCE)
-    assert got == wrap.Answer(status, said, complained, started=17, ended=23)
+    assert got == wrap.CommandOutput(status, said, complained, started=17, ended=23)

@@ -13,7 +13,7 @@ from truth.reference import reference
 from truth.together import together
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.screens import glanced
 
 pytestmark = pytest.mark.long
@@ -26,7 +26,7 @@ def test_a_check_with_rows_is_looked_at(tmp_path: Path) -> None:
     missed, asked = [], 0
     for seed in range(STORIES):
         story = planted(seed) if seed % 2 == 0 else havoc(flawless(seed))
-        rows = Rows(read_case(together([story], tmp_path / str(seed))))
+        rows = EventRows(read_case(together([story], tmp_path / str(seed))))
         screens, right = glanced(rows), reference(story)
         for name, kind in judged_rules().items():
             spared = not kind().glance(rows) or (kind.screens and not any(screens[each] for each in kind.screens))

@@ -13,7 +13,7 @@ import pytest
 from fake_live import inventory
 from fake_servers import mock_cluster, server, silent, unused_port
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import StepError
 from chaosk.run.watcher.process import WatcherProcess
 from chaosk.run.watcher.spec import WatcherSpec
@@ -21,7 +21,7 @@ from chaosk.rundir.events.live import read_live
 from chaosk.spec.inventory import Inventory, Listener
 
 
-def at(places: dict[int, Place]) -> Inventory:
+def at(places: dict[int, Endpoint]) -> Inventory:
     """An inventory of brokers that answer there."""
     place = inventory(1, 0)
     brokers = {
@@ -34,15 +34,15 @@ def at(places: dict[int, Place]) -> Inventory:
 
 
 @pytest.fixture
-def places() -> Iterator[dict[int, Place]]:
+def places() -> Iterator[dict[int, Endpoint]]:
     """Two brokers that answer, one that hangs, one that is dead; a topic `orders`."""
     with mock_cluster(2) as (producer, found), server(silent) as hanging:
         producer.produce("orders", b"x")
         producer.flush(5)
-        yield {**found, 8: hanging, 9: Place("", "127.0.0.1", unused_port())}
+        yield {**found, 8: hanging, 9: Endpoint("", "127.0.0.1", unused_port())}
 
 
-def start(places: dict[int, Place], folder: Path) -> WatcherProcess:
+def start(places: dict[int, Endpoint], folder: Path) -> WatcherProcess:
     """A watcher of `orders`."""
     spec = WatcherSpec(inventory=at(places), topics=("orders",), folder=str(folder / "live"))
     return WatcherProcess(spec, folder / "watcher.json")
@@ -61,7 +61,7 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
     return list(read_live(folder / "live" / f"{table}.arrows").table.to_pylist())
 
 
-def test_watches_until_it_is_stopped(places: dict[int, Place], tmp_path: Path) -> None:
+def test_watches_until_it_is_stopped(places: dict[int, Endpoint], tmp_path: Path) -> None:
     """It samples every broker, says how each is, and ends cleanly with all streams closed."""
     watcher = start(places, tmp_path)
     until(lambda: (state := watcher.state()) is not None and state.silent == (8, 9) and len(state.topics) == 1)
@@ -78,7 +78,7 @@ def test_watches_until_it_is_stopped(places: dict[int, Place], tmp_path: Path) -
     assert {one["asked"] for one in asked if "refused" in (one["error"] or "")} == {9}
 
 
-def test_says_why_it_ended(places: dict[int, Place], tmp_path: Path) -> None:
+def test_says_why_it_ended(places: dict[int, Endpoint], tmp_path: Path) -> None:
     """A watcher that cannot write its events ends, and its words reach whoever stops it."""
     (tmp_path / "live").mkdir()
     (tmp_path / "live" / "brokers.arrows").touch()
@@ -88,7 +88,7 @@ def test_says_why_it_ended(places: dict[int, Place], tmp_path: Path) -> None:
         watcher.stop()
 
 
-def test_ends_when_its_stdin_is_closed(places: dict[int, Place], tmp_path: Path) -> None:
+def test_ends_when_its_stdin_is_closed(places: dict[int, Endpoint], tmp_path: Path) -> None:
     """Whoever started it and is gone, however it went, takes the watcher along."""
     watcher = start(places, tmp_path)
     until(lambda: watcher.state() is not None)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from chaosk.cluster.quorum import Quorum
-from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
 from chaosk.run.watcher.sampling import QuorumSampler
 from chaosk.run.watcher.state import WatcherState, with_quorum
 
-PLACES = [Place(f"broker {number}", "127.0.0.1", 9092 + number) for number in range(3)]
+PLACES = [Endpoint(f"broker {number}", "127.0.0.1", 9092 + number) for number in range(3)]
 
 
 class Kept:
@@ -39,12 +39,12 @@ def answer(epoch: int, leader: int) -> list[Value]:
 def sampler(monkeypatch: pytest.MonkeyPatch, says: Mapping[str, list[Value]], log: Kept | None = None) -> QuorumSampler:
     """A sampler of brokers that answer so; the others do not answer."""
 
-    def ask(link: Link, *_: object) -> list[Value]:
+    def ask(link: BrokerConnection, *_: object) -> list[Value]:
         if link.place.who not in says:
             raise NoAnswer(link.place.who)
         return says[link.place.who]
 
-    monkeypatch.setattr(Link, "ask", ask)
+    monkeypatch.setattr(BrokerConnection, "ask", ask)
     return QuorumSampler(PLACES, log or Kept(), threading.Event())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fake_servers import Behaviour, answering, closing, mock_cluster, server, silent, unused_port
 
-from chaosk.cluster.wire import Place
+from chaosk.cluster.wire import Endpoint
 from chaosk.run.watcher import sampling
 from chaosk.run.watcher.sampling import About, BrokerSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.rundir.events import TABLES
@@ -29,7 +29,7 @@ class Rows:
         return [row for name, row in self.rows if name == table]
 
 
-def sampled(place: Place, *topics: str, broker: int = 1) -> tuple[Rows, BrokerSampler]:
+def sampled(place: Endpoint, *topics: str, broker: int = 1) -> tuple[Rows, BrokerSampler]:
     """One sample of a broker."""
     log = Rows()
     sampler = BrokerSampler(broker, place, About(topics), log, threading.Event())
@@ -66,9 +66,9 @@ def test_settings_are_written_down_when_they_are_new(monkeypatch: pytest.MonkeyP
         ]
     )
     monkeypatch.setattr(sampling, "topic_settings", lambda answer: next(said))
-    monkeypatch.setattr("chaosk.cluster.wire.Link.ask", lambda self, *requests: requests)
+    monkeypatch.setattr("chaosk.cluster.wire.BrokerConnection.ask", lambda self, *requests: requests)
     log = Rows()
-    sampler = SettingsSampler([Place("broker 1", "127.0.0.1", 1)], ["orders"], log, threading.Event())
+    sampler = SettingsSampler([Endpoint("broker 1", "127.0.0.1", 1)], ["orders"], log, threading.Event())
     for _ in range(3):
         sampler.sample()
     told = [(row["topic"], row["name"], row["value"]) for row in log.of("topic_settings")]
@@ -110,7 +110,7 @@ def test_zookeepers_are_sampled_by_role() -> None:
     with server(answering(b"Zookeeper version: 3.8.4\nMode: leader\n")) as place:
         leading = ZooKeeperSampler(2, place, log, threading.Event())
         leading.sample()
-    dead = ZooKeeperSampler(3, Place("ZooKeeper 3", "127.0.0.1", unused_port()), log, threading.Event())
+    dead = ZooKeeperSampler(3, Endpoint("ZooKeeper 3", "127.0.0.1", unused_port()), log, threading.Event())
     dead.sample()
     assert (leading.latest, dead.latest) == ("leader", None)
     first, second = log.of("zookeepers")

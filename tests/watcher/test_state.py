@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.cluster.views import PartitionView, View
+from chaosk.cluster.views import ClusterView, PartitionView
 from chaosk.run.watcher.state import TopicState, WatcherState, glance
 
 
@@ -11,12 +11,14 @@ def part(number: int, leader: int, isr: tuple[int, ...] = (0, 1, 2), topic: str 
     return PartitionView(topic=topic, partition=number, leader=leader, replicas=(0, 1, 2), isr=isr, leader_epoch=0)
 
 
-def says(asked: int, *parts: PartitionView, controller: int | None = 0, alive: tuple[int, ...] = (0, 1, 2)) -> View:
+def says(
+    asked: int, *parts: PartitionView, controller: int | None = 0, alive: tuple[int, ...] = (0, 1, 2)
+) -> ClusterView:
     """What one broker says."""
-    return View(asked, controller, alive, racks=False, partitions=parts, topic_ids={})
+    return ClusterView(asked, controller, alive, racks=False, partitions=parts, topic_ids={})
 
 
-def look(*views: View, zookeepers: dict[int, str | None] | None = None) -> WatcherState:
+def look(*views: ClusterView, zookeepers: dict[int, str | None] | None = None) -> WatcherState:
     """The state from these views of a cluster of three."""
     return glance(1, [0, 1, 2], views, zookeepers or {})
 

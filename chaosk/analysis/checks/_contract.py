@@ -23,9 +23,9 @@ from typing import ClassVar
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
 
 MEANING = ("severity", "reason", "began", "ended")
@@ -62,7 +62,7 @@ class Check(ABC):
     clock_error: ClassVar[float | None] = None
     """Tolerated clock error of hosts in seconds; None if it compares no host's clock."""
 
-    def glance(self, rows: Rows) -> bool:  # noqa: ARG002 - for those that override it
+    def glance(self, rows: EventRows) -> bool:  # noqa: ARG002 - for those that override it
         """Return False if it certainly has no rows; small runs ask this before Spark is started.
 
         True is always allowed. A check with cheap rows, or with rows in every run, need not override it.
@@ -80,7 +80,7 @@ class Check(ABC):
         """
         return None
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
         """Return its figures."""
         return ()
 

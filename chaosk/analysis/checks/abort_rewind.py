@@ -11,7 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.visible import visible
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.readers import readers
 
 _TERM = (*MEMBER, *PLACE, "assignment")
@@ -42,7 +42,7 @@ class AbortRewind(Check):
     by_absence_of = ("reads", "seeks", "transactions")
     order = (*_TERM, "txn")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if the next delivery is not the transaction's first input, or if there is none."""
         txns = rows.column("reads", "txn")
         if not np.any(txns != EMPTY):

@@ -11,7 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import shown_committed
 
 
@@ -32,7 +32,7 @@ class AbortedRead(Check):
     tables = ("sends", "reads", "audit", "transactions", "incarnations")
     order = (*PLACE, "offset", *VALUE)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a failed record was seen at all, or an aborted one at read_committed."""
         outcome, txn, sent = *rows.columns("sends", "outcome", "txn"), rows.values("sends")
         failed = sent[outcome == rows.code("outcome", "fail")]

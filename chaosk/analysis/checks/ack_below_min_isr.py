@@ -10,7 +10,7 @@ from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.sends import sends, with_settings
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.observed_settings import min_isr
 
 
@@ -33,7 +33,7 @@ class AckBelowMinIsr(Check):
     by_absence_of = ("partitions",)
     order = ("began", *PLACE)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any sample named too few in-sync replicas."""
         topics, isr = rows.column("partitions", "topic"), rows.lengths("partitions", "isr")
         bounds = ((rows.code("topic", topic), min_isr(rows.case, topic)) for topic in sorted(rows.case.topics))

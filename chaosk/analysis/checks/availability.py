@@ -9,11 +9,11 @@ import numpy as np
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
@@ -41,7 +41,7 @@ class Availability(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``availability`` of each producer and window; None without demand."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         for probe in events.case.probes("produce"):
@@ -50,7 +50,7 @@ class Availability(Check):
                 yield measured("availability", probe, window.name, up / wanted if wanted else None)
 
 
-def at_a_glance(rows: Rows) -> Counts:
+def at_a_glance(rows: EventRows) -> Counts:
     """Count seconds of a small run without Spark."""
     run, counts = rows.case.run, Counts()
     buckets = max(0, -((run.began - run.ended) // SECOND))

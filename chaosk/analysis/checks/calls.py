@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.gaps import SHORTEST
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.outages import Outage
 from chaosk.analysis.windows import Segments
@@ -41,7 +41,7 @@ class Calls(Check):
     tables = ("calls",)
     order = ("began", *_WHO)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any call failed or took at least a second."""
         if not rows.count("calls"):
             return False
@@ -70,7 +70,7 @@ class Calls(Check):
             .select(*MEANING, *_WHO, "seconds", "censored", "calls", "failed", "errors")
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``call_*`` and ``calls_*`` of each probe that makes calls."""
         probes = events.case.probes("call")
         if not probes:

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
@@ -40,7 +40,7 @@ class ClientErrors(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``client_errors`` by probe and window; for probes with ``errors``, also unexpected and missing ones."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         expected = events.case.plan.expect.errors
@@ -55,7 +55,7 @@ class ClientErrors(Check):
                     yield measured("missing_errors", probe, window.name, float(missing))
 
 
-def at_a_glance(rows: Rows) -> Counts:
+def at_a_glance(rows: EventRows) -> Counts:
     """Count errors of a small run without Spark."""
     counts = Counts()
     for table, time in _TABLES.items():

@@ -19,7 +19,7 @@ from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import highest, members
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 
 _LEFT = "group string, topic string, partition int, offset long, position long"
 _TABLES = ("reads", "fetched", "seeks", "commits", "txn_offsets")
@@ -57,7 +57,7 @@ class CommitAhead(Check):
     by_absence_of = ("reads", "fetched", "seeks", "polls")
     order = (*MEMBER, *PLACE, "began", "offset")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a commit lies beyond its member's position, or a reported offset beyond the log."""
         if any(True for _ in _beyond_the_log(rows.case)):
             return True
@@ -178,12 +178,12 @@ def _in_transactions(events: Events) -> DataFrame:
     )  # fmt: skip
 
 
-def _committed(rows: Rows) -> NDArray[np.bool_]:
+def _committed(rows: EventRows) -> NDArray[np.bool_]:
     """Mark the rows of ``txn_offsets`` whose transaction committed."""
     outcomes, txns = rows.columns("transactions", "outcome", "txn")
     return np.isin(rows.column("txn_offsets", "txn"), txns[outcomes == rows.code("outcome", "committed")])
 
 
-def _joined(rows: Rows, **known: Numbers) -> Numbers:
+def _joined(rows: EventRows, **known: Numbers) -> Numbers:
     """Concatenate one column of all tables; ``EMPTY`` for tables without it."""
     return np.concatenate([known.get(table, np.full(rows.count(table), EMPTY)) for table in _TABLES])

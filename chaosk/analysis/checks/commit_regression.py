@@ -14,7 +14,7 @@ from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.before import Marks, earlier, highest, members, owned, passed_on
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 
 class CommitRegression(Check):
@@ -50,7 +50,7 @@ class CommitRegression(Check):
     order = ("kind", *OWNED, "began", *MEMBER, "offset")
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a member found less than was committed, commits decrease, or a non-owner commits."""
         done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
         return bool(done.any()) and (_found_less(rows) or _goes_down(rows) or _passed_on(rows, done))
@@ -236,7 +236,7 @@ def _acknowledged(events: Events) -> DataFrame:
     )
 
 
-def _found_less(rows: Rows) -> bool:
+def _found_less(rows: EventRows) -> bool:
     """Return True if a member, or the query after the run, found less than its group had acknowledged before."""
     commits = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     asking = rows.count("fetched") + rows.count("groups")
@@ -251,7 +251,7 @@ def _found_less(rows: Rows) -> bool:
     return bool((asks[order] & (found[order] < most)).any())
 
 
-def _goes_down(rows: Rows) -> bool:
+def _goes_down(rows: EventRows) -> bool:
     """Return True if acknowledged commits of a group, or of one process, ever decrease."""
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     offsets = rows.column("commits", "offset")[done]
@@ -262,6 +262,6 @@ def _goes_down(rows: Rows) -> bool:
     return False
 
 
-def _passed_on(rows: Rows, done: Marks) -> bool:
+def _passed_on(rows: EventRows, done: Marks) -> bool:
     """Return True if a commit was acknowledged to another process than the last one assigned."""
     return bool((done & passed_on(rows, "commits", "invoked")).any())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
@@ -66,7 +66,7 @@ class CommitSkip(Check):
             .select(*MEANING, *OWNED, "offset", *VALUE, "committed")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``skipped_records`` of each group: the proven ones, both violations and allowed ones."""
         skipped = found.where(("violation", "allowed"))
         return counted(events.case, skipped, "skipped_records", "group", events.case.groups)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case, Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import Case, TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
 
 _PLACE = ("probe", "client", "role", "broker", "address")
@@ -49,7 +49,7 @@ class Connections(Check):
     tables = ("connections", "incarnations")
     order = _PLACE
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any client's connections were sampled."""
         return rows.count("connections") > 0
 
@@ -70,7 +70,7 @@ class Connections(Check):
             .select(*MEANING, *_PLACE, "opened", "closed", "idle", "failed", "left")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - they need times
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - they need times
         """Yield ``connections_*`` of each sampled probe and each window."""
         if not events.case.rows["connections"]:
             return
@@ -115,7 +115,7 @@ def _steps(case: Case, probe: str, moments: Iterable[Moment]) -> Iterator[tuple[
 
 
 def _figures(
-    probe: str, window: Span, moments: Iterable[Moment], steps: Iterable[tuple[int, int]]
+    probe: str, window: TimeSpan, moments: Iterable[Moment], steps: Iterable[tuple[int, int]]
 ) -> Iterable[Measure]:
     mine = [m for m in moments if window.began <= m.at < window.ended]
     before = [count for at, count in steps if at < window.began][-1:]

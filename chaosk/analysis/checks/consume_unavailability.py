@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
@@ -45,7 +45,7 @@ class ConsumeUnavailability(Check):
             .select(*MEANING, "reader", *PLACE, "seconds", "censored")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Return ``unavailability`` and ``unavailable_total`` of each consumer and window."""
         rows = found.rows("reader", "began", "ended", "censored")
         outages = [

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, terms
 from chaosk.analysis.glances.before import coded
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 _NEVER = 2**62
 
@@ -35,7 +35,7 @@ class ConsumeWhileUnassigned(Check):
     by_absence_of = ("assignments",)
     order = (*MEMBER, *PLACE, "poll")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a delivery has no assignment, or lies outside of it."""
         numbers = rows.column("reads", "assignment")
         if not numbers.size:

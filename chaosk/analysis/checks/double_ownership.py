@@ -13,7 +13,7 @@ from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
 from chaosk.analysis.glances.before import passed_on
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 _PAIR = (*OWNED, *MEMBER, "assignment", "other", "other_incarnation", "other_assignment")
 
@@ -40,7 +40,7 @@ class DoubleOwnership(Check):
     by_absence_of = ("assignments",)
     order = (*OWNED, "began", "probe", "incarnation", "other", "other_incarnation")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a member was given records of a partition after another member was assigned it."""
         return bool(rows.count("reads") and passed_on(rows, "reads", "at").any())
 

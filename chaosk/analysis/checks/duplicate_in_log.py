@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.acknowledged import acknowledged
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
@@ -71,7 +71,7 @@ class DuplicateInLog(Check):
             .select(*MEANING, *VALUE, *PLACE, "offset", *others, "outcome", "idempotent")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``duplicate_records`` and ``duplicate_share`` of each topic; they include allowed ones."""
         counts = tuple(counted(events.case, found, "duplicate_records", "topic", tuple(events.case.topics)))
         yield from counts

@@ -8,13 +8,13 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.serving import last_signs, named, terms
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.partition_history import SILENCE
 from chaosk.rundir.verdict import Measure
 
@@ -46,7 +46,7 @@ class Election(Check):
     tables = ("partitions", "offsets", "sends", "reads", "audit")
     order = ("ended", *PLACE, "epoch")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any partition had more than one leader epoch."""
         epochs, places = rows.column("partitions", "leader_epoch"), rows.places("partitions")
         known = epochs != EMPTY
@@ -75,7 +75,7 @@ class Election(Check):
             .select(*MEANING, *PLACE, "from_leader", "to_leader", "epoch", "seconds", "censored")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``election``: the longest of each topic, in every window that it overlaps; None without any."""
         rows = found.rows("topic", "began", "ended", "seconds", "censored")
         for topic in sorted(events.case.topics):

@@ -10,7 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.ends import TERM, ended, ends
 from chaosk.analysis.frames.truncations import excused
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 
 class EndOffsetRegression(Check):
@@ -32,7 +32,7 @@ class EndOffsetRegression(Check):
     tables = ("offsets", "partitions", "sends", "reads", "incarnations")
     order = TERM
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any leader reported an end at or before an offset shown earlier."""
         _, high_watermark, shown = ended(rows)
         return bool(((high_watermark != EMPTY) & (high_watermark <= shown)).any())

@@ -15,7 +15,7 @@ from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused, truncations
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import shown_committed
 
 _INPUT = ("group", *PLACE, "offset")
@@ -46,7 +46,7 @@ class Eos(Check):
     by_absence_of = ("audit", "outputs", "reads", "sends", "transactions", "txn_offsets")
     order = _INPUT
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if an input has several visible outputs, none and a commit past it, or one and no commit."""
         pipes = [rows.code("probe", name) for name in _into(rows.case.plan.probes)]
         polled = np.isin(rows.column("reads", "probe"), pipes)

@@ -10,7 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER
 from chaosk.analysis.frames.epochs import CLIENT, epochs
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import clients, index_of
 
 
@@ -30,7 +30,7 @@ class FencedLate(Check):
     tables = ("transactions", "sends")
     order = ("txn",)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any transaction was committed after its client had a successor."""
         known = clients(rows)
         if known.several.size == 0:

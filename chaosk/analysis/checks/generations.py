@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chaosk.analysis.case import Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
@@ -37,7 +37,7 @@ class Generations(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``new_generations`` of each group and window; None if unknown."""
         groups, at, numbers = events.rows.columns("generations", "group", "at", "generation")
         for group in events.case.groups:
@@ -46,7 +46,7 @@ class Generations(Check):
                 yield measured("new_generations", group, window.name, _began(at[mine], numbers[mine], window))
 
 
-def _began(at: Numbers, numbers: Numbers, window: Span) -> float | None:
+def _began(at: Numbers, numbers: Numbers, window: TimeSpan) -> float | None:
     near = (at >= window.began - SILENCE) & (at < window.ended + SILENCE)
     before, inside = near & (at < window.began), near & (at < window.ended)
     if not before.any() or not (near & (at >= window.ended)).any():

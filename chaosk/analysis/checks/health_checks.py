@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.gaps import SHORTEST
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.histograms import Histograms, Key, tally
 from chaosk.analysis.outages import Outage
 from chaosk.analysis.windows import Segments
@@ -42,7 +42,7 @@ class HealthChecks(Check):
     tables = ("health_checks",)
     order = ("began", *_WHO)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any health check failed."""
         if not rows.count("health_checks"):
             return False
@@ -71,7 +71,7 @@ class HealthChecks(Check):
             .select(*MEANING, *_WHO, "seconds", "censored", "failed", "errors")
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``connect_*`` of each probe, and of each broker that it checked."""
         if not events.case.probes("health_check"):
             return

@@ -8,13 +8,13 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
 
 _STAGES = ("coordinator", "assignment", "offsets", "record")
@@ -39,7 +39,7 @@ class Joins(Check):
     tables = ("joins",)
     order = ("began", *MEMBER, "rebalance")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any member joined."""
         return rows.count("joins") > 0
 
@@ -65,7 +65,7 @@ class Joins(Check):
             .select(*MEANING, *MEMBER, "group", "rebalance", "partitions", *_STAGES, "total")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``assignment_time`` and ``join_time`` (the longest) of each group and window."""
         joins = found.rows("group", "began", "ended", "coordinator", "assignment", "total")
         return (
@@ -76,7 +76,7 @@ class Joins(Check):
         )
 
 
-def _figures(window: Span, group: str, joins: Iterable[dict[str, Any]]) -> Iterable[Measure]:
+def _figures(window: TimeSpan, group: str, joins: Iterable[dict[str, Any]]) -> Iterable[Measure]:
     mine = [j for j in joins if window.name == "run" or (j["began"] <= window.ended and window.began <= j["ended"])]
     if not mine:
         return

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.markers import written_in_turn
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.asof import last_until
 from chaosk.analysis.glances.numbers import dense, differ
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.glances.transacted import index_of
 from chaosk.analysis.observed_settings import compacted
 
@@ -46,7 +46,7 @@ class LateWrite(Check):
     by_absence_of = ("transactions", "markers", "stretches", "sends")
     order = (*PLACE, "offset", *VALUE, "kind")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a transaction has two markers in one log, or a marker two transactions."""
         places, offsets, values = rows.places("audit"), rows.column("audit", "offset"), rows.values("audit")
         marker, txn = _markers(rows, places, offsets), _transactions(rows, values)
@@ -92,7 +92,7 @@ class LateWrite(Check):
         return f"transactions are not all known: {'; '.join(lines[:_TOLD])}" if lines else None
 
 
-def _markers(rows: Rows, places: Numbers, offsets: Numbers) -> Numbers:
+def _markers(rows: EventRows, places: Numbers, offsets: Numbers) -> Numbers:
     """Return the offset of the marker that ends the transaction at each log position; ``EMPTY`` for none."""
     if not rows.count("stretches"):
         return np.full(offsets.size, EMPTY)
@@ -101,7 +101,7 @@ def _markers(rows: Rows, places: Numbers, offsets: Numbers) -> Numbers:
     return np.where((found != EMPTY) & (offsets <= last[found]), marker[found], EMPTY)
 
 
-def _transactions(rows: Rows, values: Numbers) -> Numbers:
+def _transactions(rows: EventRows, values: Numbers) -> Numbers:
     """Return the transaction of each value; ``EMPTY`` for none."""
     sent, txn = rows.values("sends"), rows.column("sends", "txn")
     order = np.argsort(sent)

@@ -10,7 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.truncations import excused
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 
 class LeaderEpochRegression(Check):
@@ -30,7 +30,7 @@ class LeaderEpochRegression(Check):
     tables = ("reads", "audit")
     order = (*PLACE, "offset")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if the epoch decreases anywhere in offset order."""
         place = np.concatenate([rows.places("reads"), rows.places("audit")])
         offset, epoch = (

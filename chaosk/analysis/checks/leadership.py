@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.case import Case, Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import Case, TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.intervals import Interval, common, without
-from chaosk.analysis.metadata_spans import Said
-from chaosk.analysis.partition_history import Described, described
+from chaosk.analysis.metadata_spans import MetadataSpan
+from chaosk.analysis.partition_history import PartitionHistory, described
 from chaosk.analysis.recovery_times import HOLD
 from chaosk.rundir.verdict import Measure
 
@@ -46,7 +46,7 @@ class Leadership(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``leadership_return`` of each fault, and the other figures of each topic and window."""
         case, said = events.case, events.once(described)
         acted = {fault.name for fault in case.faults}
@@ -58,7 +58,7 @@ class Leadership(Check):
             yield _return(case, said, fault.name, fault.healed, home)
 
 
-def _figures(said: Described, topic: str, window: Span, until: int, *, of_fault: bool) -> Iterable[Measure]:
+def _figures(said: PartitionHistory, topic: str, window: TimeSpan, until: int, *, of_fault: bool) -> Iterable[Measure]:
     known, places = said.watched(topic, window), said.places(topic)
     changes = [each for place in places for each in said.changes(place) if window.began <= each[1] < window.ended]
     inside = sum(of_fault or since >= window.began for since, _ in changes)
@@ -73,15 +73,15 @@ def _figures(said: Described, topic: str, window: Span, until: int, *, of_fault:
     yield measured("leaderless_time", topic, window.name, longest, censored=open_end)
 
 
-def _leaderless(said: Described, place: tuple[str, int]) -> list[Interval]:
+def _leaderless(said: PartitionHistory, place: tuple[str, int]) -> list[Interval]:
     return without(said.when(place, lambda one: one.leader < 0), said.when(place, lambda one: one.leader >= 0))
 
 
-def _led_by_preferred(one: Said) -> bool:
+def _led_by_preferred(one: MetadataSpan) -> bool:
     return one.leader >= 0 and one.leader == one.preferred
 
 
-def _home(case: Case, said: Described) -> list[Interval]:
+def _home(case: Case, said: PartitionHistory) -> list[Interval]:
     """Return the intervals in which every partition of the scenario's topics was led by its preferred leader."""
     places = [(topic, number) for topic, shape in case.topics.items() for number in range(shape.partitions)]
     home = said.when(places[0], _led_by_preferred) if places else []
@@ -90,12 +90,12 @@ def _home(case: Case, said: Described) -> list[Interval]:
     return home
 
 
-def _return(case: Case, said: Described, fault: str, since: int | None, home: list[Interval]) -> Measure:
+def _return(case: Case, said: PartitionHistory, fault: str, since: int | None, home: list[Interval]) -> Measure:
     ended = case.run.ended
     back = [max(a, since) for a, b in home if since is not None and min(b, ended) - max(a, since) >= HOLD]
     if back and since is not None:
         return measured("leadership_return", fault, "run", (back[0] - since) / 1e9)
-    after = Span(fault, since or 0, ended)
+    after = TimeSpan(fault, since or 0, ended)
     if since is None or not all(said.watched(topic, after) for topic in case.topics):
         return measured("leadership_return", fault, "run", None)
     return measured("leadership_return", fault, "run", max(0, ended - since) / 1e9, censored=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chaosk.analysis.case import Case, Worker
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.completeness import gone
 from chaosk.analysis.counts import measured
@@ -42,7 +42,7 @@ class Lifecycle(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``start_time`` and ``close_time`` (the longest) of each probe, and of each window with any."""
         case, seen = events.case, events.once(histograms)
         for probe in sorted({worker.probe for worker in case.workers if worker.kind in _SUCCESS}):

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.acknowledged import acknowledged
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, during
 from chaosk.analysis.counts import counted, measured, shares
 from chaosk.analysis.events import Events
@@ -82,7 +82,7 @@ class Lost(Check):
             .select(*MEANING, "kind", "acknowledged", *VALUE, *PLACE, "offset", "replicas", "acks", "scheduled")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``lost_records``, ``lost_share`` and ``lost_span`` of each topic (D8): acknowledged, also allowed ones.
 
         ``lost_share`` is their share of all acknowledged records, by the window in which records were sent.

@@ -17,7 +17,7 @@ from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.takeovers import ALONE, with_leaders
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.observed_settings import compacted
 
 
@@ -44,7 +44,7 @@ class LostWrite(Check):
     screens = ("missing",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a reader passed an acknowledged record that was never seen, and no audit is complete there."""
         places, offsets = rows.places("sends"), rows.column("sends", "offset")
         seen = np.concatenate([rows.values("reads"), rows.values("audit")])
@@ -113,7 +113,7 @@ def _first_steps(events: Events) -> DataFrame:
     )
 
 
-def _audited(rows: Rows, place: int) -> bool:
+def _audited(rows: EventRows, place: int) -> bool:
     """Return True if the partition was audited completely at both levels."""
     mine = rows.places("audit_ranges") == place
     levels, complete = (column[mine] for column in rows.columns("audit_ranges", "isolation", "complete"))

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.must_fail_windows import Failing, failing, meant
+from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.must_fail_windows import MustFailWindow, failing, meant
 
 _NEVER = "it tried nothing in its must_fail period, so nothing shows that it would have failed"
 _NOT_YET = "its must_fail period never came: the entry was not carried out, or no client took over from it"
@@ -23,7 +23,7 @@ _TRIED = {
 """By table: start and end of an attempt, and the condition of its success."""
 
 
-class MustFail(Check):
+class UnexpectedSuccess(Check):
     """A client with ``must_fail`` succeeded: a send, a poll with records, a commit, a call or a health check.
 
     C6. Every attempt that a probe begins in its ``must_fail`` period must fail. Its failures are then expected, and no
@@ -38,7 +38,7 @@ class MustFail(Check):
     tables = ("sends", "polls", "commits", "calls", "health_checks")
     order = ("probe", "incarnation", "what")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any probe must fail."""
         return bool(meant(rows.case))
 
@@ -75,7 +75,7 @@ _SCHEMA = (
 )
 
 
-def _tried(events: Events, table: str, spans: list[Failing]) -> DataFrame:
+def _tried(events: Events, table: str, spans: list[MustFailWindow]) -> DataFrame:
     """Count attempts and successes in the ``must_fail`` periods, by process."""
     began, ended, succeeded = _TRIED[table]
     at = F.col(began)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
@@ -30,7 +30,7 @@ class Outcomes(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield counts by outcome of each producer, and ``rate`` of each probe, in each window."""
         counts = events.once(histograms).counts
         for window in events.case.windows:

@@ -10,7 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.glances.transacted import index_of
 
 
@@ -31,7 +31,7 @@ class PrecommittedRead(Check):
     tables = ("sends", "transactions", "reads", "incarnations")
     order = (*MEMBER, *PLACE, "offset", "at", *VALUE)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a reader was given a record of a transaction before its end was requested."""
         if not rows.count("transactions"):
             return False

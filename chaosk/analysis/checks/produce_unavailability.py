@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
@@ -48,7 +48,7 @@ class ProduceUnavailability(Check):
             )
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``unavailability`` and ``unavailable_total`` of each producer and window; None without sends."""
         rows = found.rows("producer", "began", "ended", "censored")
         outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]

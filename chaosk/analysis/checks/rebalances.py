@@ -9,8 +9,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case, Process, Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import Case, Process, TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
@@ -74,15 +74,17 @@ class Rebalances(Check):
             .select(*MEANING, "group", "seconds", "members", "taken", "given", "lost")
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield number of rebalances, unnecessary ones, ``rebalance_time`` (the longest) and moved partitions by group.
 
         None in a window that ended before any member started. Censored in a window in which a member's log may be
         incomplete.
         """
         rows = found.rows("group", "began", "ended", "taken", "given", "lost")
-        spans = [Span(row["group"], row["began"], row["ended"]) for row in rows]
-        even = [Span(r["group"], r["began"], r["ended"]) for r in rows if r["taken"] == r["given"] and not r["lost"]]
+        spans = [TimeSpan(row["group"], row["began"], row["ended"]) for row in rows]
+        even = [
+            TimeSpan(r["group"], r["began"], r["ended"]) for r in rows if r["taken"] == r["given"] and not r["lost"]
+        ]
         changed = events.once(changes) if even else {}
         idle = [span for span in even if not any(_overlap(span, change) for change in changed[span.name])]
         moved = events.once(moves) if spans else Counter()
@@ -113,7 +115,7 @@ def moves(events: Events) -> Counter[tuple[str, str]]:
     return counts
 
 
-def changes(events: Events) -> dict[str, list[Span]]:
+def changes(events: Events) -> dict[str, list[TimeSpan]]:
     """Return by group the spans in which a change of its members may cause a rebalance.
 
     A started process may cause one until it has partitions, and for at least 15 s. A process that ends may cause one
@@ -123,16 +125,16 @@ def changes(events: Events) -> dict[str, list[Span]]:
     given = events.table("assignments").filter(F.col("kind") == "assign").groupBy(*MEMBER).agg(F.min("at").alias("at"))
     polled = events.table("polls").groupBy(*MEMBER).agg(F.max("completed").alias("at"))
     first, seen, ends = (_by_process(rows) for rows in (given, polled, events.table("ends")))
-    found: dict[str, list[Span]] = {}
+    found: dict[str, list[TimeSpan]] = {}
     for worker in case.workers:
         process = (worker.probe, worker.incarnation)
         stays = found.setdefault(worker.group or "", [])
-        stays.append(Span("start", worker.started, max(worker.started + _SOON, first.get(process, 0))))
+        stays.append(TimeSpan("start", worker.started, max(worker.started + _SOON, first.get(process, 0))))
         if process in ends:
-            stays.append(Span("end", ends[process] - _SOON, ends[process] + _SOON))
+            stays.append(TimeSpan("end", ends[process] - _SOON, ends[process] + _SOON))
         else:
             last = seen.get(process, worker.started)
-            stays.append(Span("kill", last, last + _MISSED))
+            stays.append(TimeSpan("kill", last, last + _MISSED))
     return found
 
 
@@ -140,7 +142,7 @@ def _by_process(rows: DataFrame) -> dict[Process, int]:
     return {(row["probe"], row["incarnation"]): row["at"] for row in rows.select(*MEMBER, "at").collect()}
 
 
-def _figures(window: Span, group: str, spans: Sequence[Span], idle: Sequence[Span]) -> dict[str, float]:
+def _figures(window: TimeSpan, group: str, spans: Sequence[TimeSpan], idle: Sequence[TimeSpan]) -> dict[str, float]:
     mine, its_idle = (
         [s for s in each if s.name == group and (window.name == "run" or _overlap(s, window))] for each in (spans, idle)
     )
@@ -150,7 +152,7 @@ def _figures(window: Span, group: str, spans: Sequence[Span], idle: Sequence[Spa
     }  # fmt: skip
 
 
-def _overlap(span: Span, window: Span) -> bool:
+def _overlap(span: TimeSpan, window: TimeSpan) -> bool:
     return span.began <= window.ended and window.began <= span.ended
 
 

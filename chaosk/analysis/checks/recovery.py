@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
@@ -40,7 +40,7 @@ class Recovery(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``recovery`` and ``recovery_from_fault`` of each fault; None without a baseline or effect."""
         cells = _cells(events) if events.case.baseline and events.case.faults else None
         for fault in events.case.faults:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
@@ -77,7 +77,7 @@ class Redelivery(Check):
             )
         ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``redelivered_records`` and ``redelivered_share`` of each group, by the time of the last delivery."""
         case = events.case
         counts = tuple(counted(case, found, "redelivered_records", "group", case.groups, time="ended"))

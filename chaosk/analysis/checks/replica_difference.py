@@ -9,12 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, PlaceKey
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
 
 
@@ -44,7 +44,7 @@ class ReplicaDifference(Check):
     tables = ("copies", "audit_ranges")
     order = (*PLACE, "first")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any replica was found to differ."""
         return bool((rows.column("copies", "same") == 0).any())
 
@@ -58,7 +58,7 @@ class ReplicaDifference(Check):
             .select(*MEANING, *PLACE, "first", "last", "held")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - it counts partitions
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - it counts partitions
         """Yield ``differing_replicas`` of each topic, if it is bounded; censored if some partitions are unknown."""
         case = events.case
         if not case.plan.expect.compares_replicas:
@@ -71,7 +71,7 @@ class ReplicaDifference(Check):
             yield measured("differing_replicas", topic, case.run.name, differing, censored=known and None in told)
 
 
-def _pieces(rows: Rows) -> dict[PlaceKey, list[Piece]]:
+def _pieces(rows: EventRows) -> dict[PlaceKey, list[Piece]]:
     found: dict[PlaceKey, list[Piece]] = {}
     columns = rows.columns("copies", "topic", "partition", "first", "last", "same")
     for topic, partition, first, last, same in zip(*(column.tolist() for column in columns), strict=True):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from chaosk.analysis.case import MIN_ISR, Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import MIN_ISR, TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.intervals import common, length, union
-from chaosk.analysis.metadata_spans import Said
+from chaosk.analysis.metadata_spans import MetadataSpan
 from chaosk.analysis.observed_settings import min_isr
-from chaosk.analysis.partition_history import Described, described
+from chaosk.analysis.partition_history import PartitionHistory, described
 from chaosk.rundir.verdict import Measure
 
 
@@ -35,7 +35,7 @@ class Replication(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``under_replicated_time`` and ``under_min_isr_time`` of each topic and window."""
         said = events.once(described)
         for topic, shape in sorted(events.case.topics.items()):
@@ -48,11 +48,13 @@ class Replication(Check):
                 yield measured("under_min_isr_time", topic, window.name, few)
 
 
-def _fewer_than(least: int) -> Callable[[Said], bool]:
+def _fewer_than(least: int) -> Callable[[MetadataSpan], bool]:
     return lambda one: one.isr < least
 
 
-def _seconds(said: Described, topic: str, window: Span, holds: Callable[[Said], bool]) -> float | None:
+def _seconds(
+    said: PartitionHistory, topic: str, window: TimeSpan, holds: Callable[[MetadataSpan], bool]
+) -> float | None:
     """Return the seconds of a window in which the condition held for any partition; None if unknown."""
     if not said.watched(topic, window):
         return None

@@ -17,7 +17,7 @@ from chaosk.analysis.frames.terms import TERM, elsewhere, terms
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import coded, first, last, members, owned
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.observed_settings import compacted
 
 _TABLES = ("assignments", "fetched", "reads")
@@ -55,7 +55,7 @@ class ResetJump(Check):
     by_absence_of = ("reads", "assignments", "fetched", "seeks", "commits")
     order = (*OWNED, "began", *MEMBER, "assignment")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a first delivery is below the committed offset, or beyond any other known offset."""
         if not rows.count("fetched") or not rows.count("reads"):
             return False
@@ -147,7 +147,7 @@ def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:
     )
 
 
-def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def _begins(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return for each OffsetFetch the offset found, the first offset given in its term (or the same), and the place."""
     changes, asks = rows.count("assignments"), rows.count("fetched")
     whole = members(rows, *_TABLES)
@@ -168,7 +168,7 @@ def _begins(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     return found, np.where(term[where] == mine, offset[where], found), rows.places("fetched")
 
 
-def _again(rows: Rows) -> bool:
+def _again(rows: EventRows) -> bool:
     """Return True if a member found no committed offset after its group had been given records of the partition."""
     keys = owned(rows, "reads", "fetched")
     given = np.concatenate([np.ones(rows.count("reads"), np.bool_), np.zeros(rows.count("fetched"), np.bool_)])
@@ -180,7 +180,7 @@ def _again(rows: Rows) -> bool:
     return bool((none[order] & (last(keys[order], times[order], given[order]) != EMPTY)).any())
 
 
-def _between(rows: Rows, places: Numbers, low: Numbers, high: Numbers) -> bool:
+def _between(rows: EventRows, places: Numbers, low: Numbers, high: Numbers) -> bool:
     """Return True if any known offset of these places is in the range from ``low`` to below ``high``."""
     tables = ("reads", "audit", "sends")
     _, codes = np.unique(np.concatenate([places, *(rows.places(table) for table in tables)]), return_inverse=True)

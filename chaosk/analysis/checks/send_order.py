@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
@@ -18,7 +18,7 @@ from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.frames.suspects import settled
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.frames.values import values
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.screens import turned
 from chaosk.rundir.verdict import Measure
 
@@ -46,7 +46,7 @@ class SendOrder(Check):
     order = (*PLACE, *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any record was seen out of order."""
         return turned(rows)
 
@@ -72,7 +72,7 @@ class SendOrder(Check):
             )
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``reordered_records`` of each topic: violations and allowed ones."""
         wrong = found.where(("violation", "allowed"))
         return counted(events.case, wrong, "reordered_records", "topic", tuple(events.case.topics))

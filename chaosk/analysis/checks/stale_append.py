@@ -15,7 +15,7 @@ from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.frames.takeovers import elected_by, given_way, with_elections
 from chaosk.analysis.frames.truncations import excused
 from chaosk.analysis.glances.asof import highest_before
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 
 class StaleAppend(Check):
@@ -40,7 +40,7 @@ class StaleAppend(Check):
     order = (*PLACE, "offset", *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any acknowledged offset is at or before one that was known before its record was sent."""
         acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
         places, offsets = rows.places("sends")[acked], rows.column("sends", "offset")[acked]

@@ -6,7 +6,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case, Span
+from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
@@ -16,7 +16,7 @@ from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.suspects import suspected, suspected_audit
 from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.values import given_to, values
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 PATIENCE = 30_000_000_000
 """Nanoseconds without a delivery after which a consumer counts as stuck."""
@@ -45,7 +45,7 @@ class StuckConsumer(Check):
     by_waiting = True
     order = ("reader", *PLACE, *MEMBER)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if there was time to be stuck, and a reader has not reached the end of an assigned partition."""
         time = _time(rows.case)
         if time.ended - time.began <= PATIENCE:
@@ -91,11 +91,11 @@ class StuckConsumer(Check):
         )  # fmt: skip
 
 
-def _time(case: Case) -> Span:
+def _time(case: Case) -> TimeSpan:
     """Return the time from the end of the last fault until the consumers were asked to end."""
     last = max((span.ended for span in case.phases if span.name == "drain"), default=case.run.ended)
     began = case.run.began if case.last_heal is None else max(case.last_heal, case.run.began)
-    return Span("after", began, last)
+    return TimeSpan("after", began, last)
 
 
 def _held(events: Events) -> DataFrame:

@@ -11,7 +11,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.before import coded
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.spec.transaction_timeout import SLACK, longest, timeouts
 
 
@@ -43,7 +43,7 @@ class StuckLso(Check):
     by_absence_of = ("offsets", "transactions")
     order = (*PLACE, "last_stable")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if a last stable offset stays below the high watermark for that long."""
         stable, high, at = rows.columns("offsets", "last_stable", "high_watermark", "at")
         held = (rows.column("offsets", "leader") == 1) & (stable != EMPTY) & (stable < high)

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import SMALL, Events
@@ -16,7 +16,7 @@ from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.values import values_of
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
 
 _RECORD = ("group", *VALUE)
@@ -45,7 +45,7 @@ class Swallowed(Check):
     by_absence_of = ("reads", "outputs", "sends", "audit")
     order = (*OWNED, "offset")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any processing failed."""
         return rows.count("failures") > 0
 
@@ -83,7 +83,7 @@ class Swallowed(Check):
             .select(*MEANING, *OWNED, "offset", *VALUE, "attempts", "handling", "letters", "committed")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``swallowed_records`` of each group: the proven ones."""
         return counted(events.case, found.where(("violation",)), "swallowed_records", "group", events.case.groups)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.analysis.case import Case, Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import Case, TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
@@ -42,7 +42,7 @@ class Throughput(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Return ``acknowledgements``, ``deliveries`` or ``answers``, and ``throughput``, of each probe and window."""
         case, seen = events.case, events.once(histograms)
         return (
@@ -54,7 +54,7 @@ class Throughput(Check):
         )
 
 
-def _figures(case: Case, seen: Histograms, kind: str, probe: str, window: Span) -> Iterable[Measure]:
+def _figures(case: Case, seen: Histograms, kind: str, probe: str, window: TimeSpan) -> Iterable[Measure]:
     metric, what = _COUNTED[kind]
     came = float(seen.counts[Key(what, probe, window.name)])
     seconds = (window.ended - window.began) / 1e9

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.epochs import audited, sent_in_transactions
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.glances.transacted import shown_committed
 from chaosk.analysis.observed_settings import compacted
 
@@ -39,7 +39,7 @@ class TornTransaction(Check):
     by_absence_of = ("audit", "transactions", "sends", "groups", "commits", "txn_offsets")
     order = ("txn",)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any transaction has records that were seen, and acknowledged ones that were not."""
         txns, outcomes = rows.columns("sends", "txn", "outcome")
         names, endings = rows.columns("transactions", "txn", "outcome")

@@ -13,7 +13,7 @@ from chaosk.analysis.frames.ends import TERM, ended, ends, shown_in_the_end
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.truncations import excused
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 
 class TruncationAfterAck(Check):
@@ -36,7 +36,7 @@ class TruncationAfterAck(Check):
     tables = ("offsets", "partitions", "sends", "reads", "incarnations")
     order = TERM
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any leader's log ended at or before an offset that had been shown."""
         log_end, _, shown = ended(rows)
         return bool(((log_end != EMPTY) & (log_end <= shown)).any()) or _cut_in_the_end(rows)
@@ -81,7 +81,7 @@ def _end(case: Case) -> int:
     return max((span.ended for span in case.phases), default=case.record.ended)
 
 
-def _cut_in_the_end(rows: Rows) -> bool:
+def _cut_in_the_end(rows: EventRows) -> bool:
     """Return True if an audited log (of an incomplete audit, too) ends at or before an offset that had been shown."""
     level = rows.column("audit_ranges", "isolation") == rows.code("isolation", "read_uncommitted")
     places, end = rows.places("audit_ranges")[level], rows.column("audit_ranges", "end")[level]

@@ -9,15 +9,15 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Span
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.case import TimeSpan
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.claims import claims
-from chaosk.analysis.glances.rows import EMPTY, Rows
-from chaosk.analysis.partition_history import Described, described
+from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.analysis.partition_history import PartitionHistory, described
 from chaosk.rundir.verdict import Measure
 
 SHORTEST = 1_000_000_000
@@ -43,7 +43,7 @@ class TwoLeaders(Check):
     tables = ("partitions",)
     order = ("began", *PLACE, "deposed_epoch", "leader_epoch")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if two brokers named themselves as the leader of a partition over an overlapping second."""
         asked, leader, epoch, at = rows.columns("partitions", "asked", "leader", "leader_epoch", "at")
         own = (asked == leader) & (epoch != EMPTY)
@@ -76,7 +76,7 @@ class TwoLeaders(Check):
             )
         )  # fmt: skip
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``two_leaders``: the longest of each topic, in every window that it overlaps; None without samples."""
         rows, said = found.rows("topic", "began", "ended", "seconds"), events.once(described)
         for topic in sorted(events.case.topics):
@@ -84,7 +84,7 @@ class TwoLeaders(Check):
                 yield _longest(said, topic, window, [row for row in rows if row["topic"] == topic])
 
 
-def _longest(said: Described, topic: str, window: Span, rows: Iterable[dict[str, int]]) -> Measure:
+def _longest(said: PartitionHistory, topic: str, window: TimeSpan, rows: Iterable[dict[str, int]]) -> Measure:
     inside = [row["seconds"] for row in rows if row["began"] <= window.ended and window.began <= row["ended"]]
     none = 0.0 if said.watched(topic, window) else None
     return measured("two_leaders", topic, window.name, max(inside, default=none))

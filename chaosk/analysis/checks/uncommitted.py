@@ -9,13 +9,13 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.glances.asof import last_until
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.intervals import ENDLESS
 from chaosk.rundir.verdict import Measure
 
@@ -42,7 +42,7 @@ class Uncommitted(Check):
     def violations(self, events: Events) -> None:
         """Return None: it only measures."""
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``uncommitted_records`` of each group, at the end of each window."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)
         for group in events.case.groups:
@@ -50,7 +50,7 @@ class Uncommitted(Check):
                 yield measured("uncommitted_records", group, window.name, float(counts[group, window.name]))
 
 
-def at_a_glance(rows: Rows) -> Counts:
+def at_a_glance(rows: EventRows) -> Counts:
     """Count records of a small run without Spark."""
     keys, at, offsets = _owned(rows, "reads"), *rows.columns("reads", "at", "offset")
     names, which = np.unique(keys, return_inverse=True)
@@ -66,7 +66,7 @@ def at_a_glance(rows: Rows) -> Counts:
     return counts
 
 
-def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def _marks(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return partition (of a group), time and offset of known committed offsets, by time."""
     done = rows.column("commits", "outcome") == rows.code("outcome", "ok")
     ended, whole = rows.column("transactions", "ended"), rows.code("outcome", "committed")
@@ -85,7 +85,7 @@ def _marks(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     return keys[order], at[order], offsets[order]
 
 
-def _owned(rows: Rows, table: str) -> Numbers:
+def _owned(rows: EventRows, table: str) -> Numbers:
     """Encode group and partition as one number."""
     return (rows.column(table, "group") << _BITS) | rows.places(table)
 

@@ -12,7 +12,7 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads, suspected_sends
 from chaosk.analysis.frames.truncations import excused
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.glances.transacted import index_of
 
 _WHO = ("producer", "producer_incarnation")
@@ -43,7 +43,7 @@ class UnknownValue(Check):
     by_absence_of = ("incarnations", "sends")
     order = (*PLACE, "offset", *VALUE)
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if any record is unreadable, of an unknown process, not sent, or not sent there."""
         started, ended = rows.processes("incarnations"), rows.processes("ends")
         order = np.argsort(rows.values("sends"))

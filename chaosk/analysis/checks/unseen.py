@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import Found
+from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, during
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
@@ -56,6 +56,6 @@ class Unseen(Check):
             .select(*MEANING, "group", *VALUE, *PLACE, "offset", "reached")
         )
 
-    def measures(self, events: Events, found: Found) -> Iterable[Measure]:
+    def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``unseen_records`` of each group: the proven ones."""
         return counted(events.case, found.where(("violation",)), "unseen_records", "group", events.case.groups)

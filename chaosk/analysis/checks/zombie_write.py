@@ -10,7 +10,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.epochs import CLIENT, audited, epochs, sent_in_transactions
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import clients, index_of
 
 
@@ -32,7 +32,7 @@ class ZombieWrite(Check):
     tables = ("sends", "transactions", "audit")
     order = (*VALUE, *PLACE, "offset", "kind")
 
-    def glance(self, rows: Rows) -> bool:
+    def glance(self, rows: EventRows) -> bool:
         """Return True if an older client sent after its successor began, or is behind it in the log."""
         known = clients(rows)
         if known.several.size == 0:

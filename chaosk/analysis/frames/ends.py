@@ -10,7 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.glances.asof import highest_before, last_until
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 
 SURE = 5_000_000_000
 """Nanoseconds that a change of leadership may precede the first sample that names it."""
@@ -63,7 +63,7 @@ def _with_view(events: Events) -> DataFrame:
     )
 
 
-def ended(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def ended(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return for glances log_end, high_watermark and the highest proven offset of each answer of a leader.
 
     Answers of deposed leaders are included.
@@ -77,7 +77,7 @@ def ended(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     return log_end, high_watermark, _proven(rows, places[known], viewed[view[known]])
 
 
-def _proven(rows: Rows, places: Numbers, times: Numbers) -> Numbers:
+def _proven(rows: EventRows, places: Numbers, times: Numbers) -> Numbers:
     acks = rows.column("incarnations", "acks")
     careful = np.isin(rows.processes("sends"), rows.processes("incarnations")[acks == _ALL])
     acked = careful & (rows.column("sends", "outcome") == rows.code("outcome", "ok"))
@@ -88,7 +88,7 @@ def _proven(rows: Rows, places: Numbers, times: Numbers) -> Numbers:
     return highest_before(keys, known, offsets, places, times)
 
 
-def shown_in_the_end(rows: Rows, places: Numbers) -> Numbers:
+def shown_in_the_end(rows: EventRows, places: Numbers) -> Numbers:
     """Return for glances the highest offset ever proven at each place; ``EMPTY`` for none."""
     return _proven(rows, places, np.full(len(places), np.iinfo(np.int64).max))
 

@@ -13,7 +13,7 @@ _WHAT = ("leader", "epoch", "preferred", "replicas", "isr")
 
 
 def said(events: Events) -> DataFrame:
-    """Return one row for each stretch of a broker's identical answers about a partition: see ``Said``."""
+    """Return one row for each stretch of a broker's identical answers about a partition: see ``MetadataSpan``."""
     of_broker = Window.partitionBy(*PLACE, "asked").orderBy("at", *_WHAT)
     same = [F.col(name) == F.lag(name).over(of_broker) for name in _WHAT]
     soon = F.col("at") - F.lag("at").over(of_broker) <= HOLD

@@ -12,7 +12,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.gaps import gaps
-from chaosk.analysis.reported_counts import POLL, READ, UNANSWERED, Figures, Part, with_totals
+from chaosk.analysis.reported_counts import POLL, READ, UNANSWERED, FigureKey, Figures, with_totals
 from chaosk.rundir.events.fingerprint import WRAP, Fingerprint
 
 _LOW = 0xFFFFFFFF
@@ -22,7 +22,7 @@ def recounted(events: Events) -> dict[Process, Figures]:
     """Return the recounted figures of each process with a tally; for a killed one up to its last tally."""
     found: dict[Process, Figures] = {process: {} for process in events.case.tallies}
     for row in figures(events).collect():
-        found[row["probe"], row["incarnation"]][Part(row["what"], row["topic"], row["partition"])] = _print(row)
+        found[row["probe"], row["incarnation"]][FigureKey(row["what"], row["topic"], row["partition"])] = _print(row)
     longest = {(row["probe"], row["incarnation"]): int(row["gap"]) for row in longest_gaps(events).collect()}
     return {process: with_totals(each, longest.get(process, 0)) for process, each in found.items()}
 

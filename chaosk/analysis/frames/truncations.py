@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case, PlaceKey, Span
+from chaosk.analysis.case import Case, PlaceKey, TimeSpan
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.retained import retained
@@ -178,7 +178,7 @@ def _elections(case: Case, place: PlaceKey, reigns: Reigns) -> Iterator[Truncati
         names = ", ".join(map(str, sorted(before)))
         words = f"broker {reign.leader} became leader in epoch {epoch}, and the ISR had been {names}"
         last = max(reigns[number].last for number in earlier)
-        if not unclean(case, place[0], Span("election", min(last, reign.named), reign.named)):
+        if not unclean(case, place[0], TimeSpan("election", min(last, reign.named), reign.named)):
             continue
         until = max(reign.named, last) + SURE
         why = UNSEEN if fair or reigns[known[-1]].has_it_in_sync(reign.leader) else UNCLEAN
@@ -194,14 +194,14 @@ def _dark(place: PlaceKey, reigns: Reigns, began: int, ended: int) -> Truncation
     return Truncation(*place, 0, since, until, min(after, default=None), DARK, DARK)
 
 
-class Reach(NamedTuple):
+class OffsetRange(NamedTuple):
     """Lowest and highest offset of one leader epoch that any reader was given."""
 
     low: int
     high: int
 
 
-Reaches = dict[str, dict[int, Reach]]
+Reaches = dict[str, dict[int, OffsetRange]]
 """By table, ``audit`` or ``reads``, and leader epoch."""
 
 
@@ -213,7 +213,7 @@ def _ends(events: Events, found: Iterable[Truncation]) -> dict[PlaceKey, Reaches
     ends: dict[PlaceKey, Reaches] = {}
     for row in events.gathered(kept.unionByName(_reaches(events, "reads", topics))).collect():
         of_place = ends.setdefault((row["topic"], row["partition"]), {"audit": {}, "reads": {}})
-        of_place[row["who"]][row["leader_epoch"]] = Reach(row["low"], row["high"])
+        of_place[row["who"]][row["leader_epoch"]] = OffsetRange(row["low"], row["high"])
     return ends
 
 

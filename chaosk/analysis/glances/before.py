@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 
 Marks = NDArray[np.bool_]
 _OFFSET_BITS = 42
@@ -23,12 +23,12 @@ def coded(*columns: Numbers) -> Numbers:
     return whole
 
 
-def members(rows: Rows, *tables: str) -> Numbers:
+def members(rows: EventRows, *tables: str) -> Numbers:
     """Encode probe, incarnation, topic and partition of the concatenated rows of several tables as one number."""
     return _over(rows, tables, "probe", "incarnation", "topic", "partition")
 
 
-def owned(rows: Rows, *tables: str) -> Numbers:
+def owned(rows: EventRows, *tables: str) -> Numbers:
     """Encode group, topic and partition of the concatenated rows of several tables as one number."""
     return _over(rows, tables, "group", "topic", "partition")
 
@@ -61,7 +61,7 @@ def earlier(keys: Numbers, values: Numbers) -> Numbers:
     return np.where(first(keys), EMPTY, np.concatenate([values[:1], values[:-1]]))
 
 
-def passed_on(rows: Rows, table: str, time: str) -> Marks:
+def passed_on(rows: EventRows, table: str, time: str) -> Marks:
     """Mark the rows of ``table`` whose partition the group had last assigned to another process."""
     keys, who = owned(rows, "assignments", table), members(rows, "assignments", table)
     gives = rows.column("assignments", "kind") == rows.code("kind", "assign")
@@ -74,5 +74,5 @@ def passed_on(rows: Rows, table: str, time: str) -> Marks:
     return found[len(gives) :]
 
 
-def _over(rows: Rows, tables: tuple[str, ...], *names: str) -> Numbers:
+def _over(rows: EventRows, tables: tuple[str, ...], *names: str) -> Numbers:
     return coded(*(np.concatenate([rows.column(table, name) for table in tables]) for name in names))

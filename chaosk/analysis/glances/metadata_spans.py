@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from chaosk.analysis.glances.rows import Rows
-from chaosk.analysis.metadata_spans import HOLD, Said
+from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.metadata_spans import HOLD, MetadataSpan
 
 
-def said(rows: Rows) -> Iterator[Said]:
+def said(rows: EventRows) -> Iterator[MetadataSpan]:
     """Yield the rows of ``frames.metadata_spans``, computed with numpy."""
     at, asked, topic, partition = rows.columns("partitions", "at", "asked", "topic", "partition")
     what = (
@@ -31,4 +31,4 @@ def said(rows: Rows) -> Iterator[Said]:
         code, number, broker = who[:, first].tolist()
         name = rows.word("topic", code) or ""
         words = [*what_said[:, first].tolist(), int(at[last])]
-        yield Said(name, number, broker, int(at[first]), int(stands[last]), *words)
+        yield MetadataSpan(name, number, broker, int(at[first]), int(stands[last]), *words)

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chaosk.analysis.case import Case, Process
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
-from chaosk.analysis.reported_counts import OUTCOMES, POLL, READ, UNANSWERED, Figures, Part, with_totals
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
+from chaosk.analysis.reported_counts import OUTCOMES, POLL, READ, UNANSWERED, FigureKey, Figures, with_totals
 from chaosk.rundir.events.fingerprint import Hashes, by_group, hashed
 
 _WHATS = (*OUTCOMES, UNANSWERED, READ.what, POLL.what)
 
 
-def recounted(rows: Rows) -> dict[Process, Figures]:
+def recounted(rows: EventRows) -> dict[Process, Figures]:
     """Return the recounted figures of each process with a tally; for a killed one up to its last tally."""
     recount = _Recount(rows, rows.case)
     gaps = recount.sends()
@@ -25,7 +25,7 @@ def recounted(rows: Rows) -> dict[Process, Figures]:
 class _Recount:
     """Recount in progress. A process is numbered by its position among the sorted codes of processes with a tally."""
 
-    def __init__(self, rows: Rows, case: Case) -> None:
+    def __init__(self, rows: EventRows, case: Case) -> None:
         self._rows = rows
         codes = {(rows.code("probe", probe) << 20) | number: (probe, number) for probe, number in case.tallies}
         self._codes = np.array(sorted(codes), dtype=np.int64)
@@ -84,7 +84,7 @@ class _Recount:
             rest, topic_code = divmod(rest, topics)
             number, kind = divmod(rest, len(_WHATS))
             place = (self._rows.word("topic", topic_code), partition_1 - 1 if partition_1 else None)
-            self.figures[self._processes[number]][Part(_WHATS[kind], *(place if placed else ()))] = found
+            self.figures[self._processes[number]][FigureKey(_WHATS[kind], *(place if placed else ()))] = found
 
     def _gaps(self, process: Numbers, done: Numbers) -> dict[Process, int]:
         order = np.lexsort((done, process))

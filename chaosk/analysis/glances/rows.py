@@ -26,7 +26,7 @@ _BITS = 20
 """Bits of a partition or an incarnation in a packed number."""
 
 
-class Rows:
+class EventRows:
     """Columns of the event tables, read on first use."""
 
     def __init__(self, case: Case) -> None:

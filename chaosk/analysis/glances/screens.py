@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from chaosk.analysis.glances.numbers import dense, differ, in_turn, lacks, repeated
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.readers import owed
 
 
-def glanced(rows: Rows) -> dict[str, int]:
+def glanced(rows: EventRows) -> dict[str, int]:
     """Return 1 for each screen that finds anything, else 0."""
     value, place = _sightings(rows)
     jumped, backward = _turns(rows)
@@ -30,14 +30,14 @@ def glanced(rows: Rows) -> dict[str, int]:
     return {name: int(holds) for name, holds in found.items()}
 
 
-def _known(rows: Rows, table: str) -> Numbers:
+def _known(rows: EventRows, table: str) -> Numbers:
     """Return the values of a table's records that are of this run."""
     values = rows.values(table)
     known: Numbers = values[values != EMPTY]
     return known
 
 
-def _missing(rows: Rows) -> bool:
+def _missing(rows: EventRows) -> bool:
     stored, visible = _audited(rows)
     if lacks(_known(rows, "reads"), np.concatenate((stored, visible))) or lacks(visible, stored):
         return True
@@ -46,7 +46,7 @@ def _missing(rows: Rows) -> bool:
     return lacks(written, stored) or lacks(written, visible) or lacks(np.intersect1d(values[plain], stored), visible)
 
 
-def _written(rows: Rows) -> Numbers:
+def _written(rows: EventRows) -> Numbers:
     """Return the acknowledged values, except those of transactions known to be aborted."""
     outcome, txn = rows.columns("sends", "outcome", "txn")
     written = outcome == rows.code("outcome", "ok")
@@ -56,7 +56,7 @@ def _written(rows: Rows) -> Numbers:
     return found
 
 
-def _audited(rows: Rows) -> tuple[Numbers, Numbers]:
+def _audited(rows: EventRows) -> tuple[Numbers, Numbers]:
     """Return the audited values at read_uncommitted, and those at read_committed."""
     values, level = rows.values("audit"), rows.column("audit", "isolation")
     known = values != EMPTY
@@ -64,7 +64,7 @@ def _audited(rows: Rows) -> tuple[Numbers, Numbers]:
     return values[known & ~careful], values[known & careful]
 
 
-def _aborted(rows: Rows) -> Numbers:
+def _aborted(rows: EventRows) -> Numbers:
     """Return aborted transactions without a record that was delivered, or audited at read_committed."""
     txn, outcome = rows.columns("transactions", "txn", "outcome")
     committed = rows.column("audit", "isolation") == rows.code("isolation", "read_committed")
@@ -73,13 +73,13 @@ def _aborted(rows: Rows) -> Numbers:
     return np.setdiff1d(txn[outcome == rows.code("outcome", "aborted")], proven)
 
 
-def _sightings(rows: Rows) -> tuple[Numbers, Numbers]:
+def _sightings(rows: EventRows) -> tuple[Numbers, Numbers]:
     """Return the values seen, and their places as dense numbers."""
     value, log, offset = sightings(rows)
     return value, dense(log, offset)
 
 
-def sightings(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
+def sightings(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
     """Return value, log and offset of all sightings: by readers, the audit, and sends that did not fail."""
     values, logs, offsets = [], [], []
     for table in ("sends", "reads", "audit"):
@@ -93,7 +93,7 @@ def sightings(rows: Rows) -> tuple[Numbers, Numbers, Numbers]:
     return np.concatenate(values), np.concatenate(logs), np.concatenate(offsets)
 
 
-def turned(rows: Rows) -> bool:
+def turned(rows: EventRows) -> bool:
     """Return True if a value was seen at or before one that its process sent earlier to the same partition."""
     value, log, offset = sightings(rows)
     order, same = in_turn(dense(value >> 32, log), value, offset)
@@ -101,7 +101,7 @@ def turned(rows: Rows) -> bool:
     return bool(np.any(same & later & (np.diff(offset[order]) <= 0)))
 
 
-def _readers(rows: Rows) -> dict[str, Numbers]:
+def _readers(rows: EventRows) -> dict[str, Numbers]:
     """Return the values delivered to each reader (a group, or a probe without one)."""
     probe, values = rows.column("reads", "probe"), rows.values("reads")
     found: dict[str, list[int]] = {}
@@ -110,7 +110,7 @@ def _readers(rows: Rows) -> dict[str, Numbers]:
     return {reader: values[np.isin(probe, probes) & (values != EMPTY)] for reader, probes in found.items()}
 
 
-def _lacking(rows: Rows) -> bool:
+def _lacking(rows: EventRows) -> bool:
     topics = np.concatenate((rows.column("audit", "topic"), rows.column("sends", "topic")))
     values = np.concatenate((rows.values("audit"), rows.values("sends")))
     acknowledged = np.isin(rows.values("sends"), _written(rows))
@@ -123,11 +123,11 @@ def _lacking(rows: Rows) -> bool:
     return False
 
 
-def _repeated(rows: Rows) -> bool:
+def _repeated(rows: EventRows) -> bool:
     return any(repeated(values) for values in _readers(rows).values())
 
 
-def _turns(rows: Rows) -> tuple[bool, bool]:
+def _turns(rows: EventRows) -> tuple[bool, bool]:
     """Return two flags: a delivery skips offsets after the previous one of its assignment; one is not after it."""
     n, assignment, offset = rows.columns("reads", "n", "assignment", "offset")
     order, same = in_turn(dense(rows.processes("reads"), rows.places("reads"), assignment), n)
@@ -135,7 +135,7 @@ def _turns(rows: Rows) -> tuple[bool, bool]:
     return bool(np.any(step > 1)), bool(np.any(step < 1))
 
 
-def _sought(rows: Rows) -> bool:
+def _sought(rows: EventRows) -> bool:
     """Return True if a delivery right after a seek is beyond the position sought."""
     if not rows.count("seeks"):
         return False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chaosk.analysis.glances.rows import EMPTY, Numbers, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 
 _NEVER = np.iinfo(np.int64).max
 _EPOCHS = 20  # bits of an epoch beside its process
@@ -30,7 +30,7 @@ class Clients(NamedTuple):
     """Key of the client by row of ``transactions``."""
 
 
-def clients(rows: Rows) -> Clients:
+def clients(rows: EventRows) -> Clients:
     """Return all clients of a run; empty without transactions."""
     if not rows.count("transactions"):
         none = np.empty(0, np.int64)
@@ -58,12 +58,12 @@ def index_of(known: Numbers, wanted: Numbers) -> Numbers:
     return np.where(known[places] == wanted, places, EMPTY)
 
 
-def _keys(rows: Rows, table: str) -> Numbers:
+def _keys(rows: EventRows, table: str) -> Numbers:
     epochs = rows.column(table, "producer_epoch")
     return np.where(epochs == EMPTY, EMPTY, (rows.processes(table) << _EPOCHS) | epochs)
 
 
-def shown_committed(rows: Rows) -> Numbers:
+def shown_committed(rows: EventRows) -> Numbers:
     """Return the values that any reader at read_committed, or the tail audit at that level, was given."""
     level = rows.code("isolation", "read_committed")
     members = rows.processes("incarnations")[rows.column("incarnations", "isolation") == level]

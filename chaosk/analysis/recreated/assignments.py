@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case, PlaceKey, Process
-from chaosk.analysis.recreated.attribution import NONE, SentTo, numbers
-from chaosk.analysis.recreated.generations import Remaking
+from chaosk.analysis.recreated.attribution import NONE, SendAttribution, numbers
+from chaosk.analysis.recreated.generations import RecreatedTopic
 from chaosk.rundir.events.arrow import SCHEMAS
 
 Row = dict[str, Any]
@@ -21,13 +21,13 @@ _JUST_AFTER = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CarriedAssignments:
     """Rows, by table, that no client recorded because none was told of the change."""
 
     rows: Mapping[str, list[Row]]
 
 
-def held_over(case: Case, sent: Mapping[str, SentTo]) -> Held:
+def held_over(case: Case, sent: Mapping[str, SendAttribution]) -> CarriedAssignments:
     """Return rows for each member that owned a partition of a recreated topic: old one revoked, new one assigned.
 
     Its position in the new one is 0, regardless of its position or commits in the old one.
@@ -42,7 +42,7 @@ def held_over(case: Case, sent: Mapping[str, SentTo]) -> Held:
             for held in _held_at(mine, row, seen):
                 given.extend(_passed_on(held, remaking, place, sent[topic]))
                 begun.extend(_position(held, remaking, place) if held["group"] is not None else ())
-    return Held({"assignments": given, "fetched": begun})
+    return CarriedAssignments({"assignments": given, "fetched": begun})
 
 
 def stale(case: Case, fetched: pa.Table) -> pa.Table:
@@ -94,7 +94,7 @@ def _held_at(changes: list[Row], moment: int, seen: Mapping[Process, int]) -> It
             yield given
 
 
-def _passed_on(held: Row, remaking: Remaking, place: int, sent: SentTo) -> Iterator[Row]:
+def _passed_on(held: Row, remaking: RecreatedTopic, place: int, sent: SendAttribution) -> Iterator[Row]:
     mine = (held["probe"], held["incarnation"], held["partition"])
     late = max((at for delivery, at in sent.late.items() if delivery[:3] == mine), default=0)
     old, new = (remaking.number(held["partition"], age) for age in (place, place + 1))
@@ -102,7 +102,7 @@ def _passed_on(held: Row, remaking: Remaking, place: int, sent: SentTo) -> Itera
     yield held | {"kind": "assign", "partition": new, "at": remaking.gone[place]}
 
 
-def _position(held: Row, remaking: Remaking, place: int) -> Iterator[Row]:
+def _position(held: Row, remaking: RecreatedTopic, place: int) -> Iterator[Row]:
     at = remaking.gone[place] + _JUST_AFTER
     names = ("probe", "incarnation", "group", "topic")
     number = remaking.number(held["partition"], place + 1)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.analysis.case import Case, Process
-from chaosk.analysis.recreated.generations import Remaking
+from chaosk.analysis.recreated.generations import RecreatedTopic
 
 Numbers = NDArray[np.int64]
 Value = tuple[str, int, int]
@@ -39,10 +39,10 @@ class _Across:
     """The acknowledged offset; ``NONE`` if there is none."""
 
 
-class SentTo:
+class SendAttribution:
     """Knowledge of one topic's records: read once, with few of them kept."""
 
-    def __init__(self, case: Case, topic: str, remaking: Remaking) -> None:
+    def __init__(self, case: Case, topic: str, remaking: RecreatedTopic) -> None:
         """Read sends, audit and deliveries; raises pyarrow's errors if they cannot be read."""
         self._case, self._topic, self._remaking = case, topic, remaking
         self._made = np.asarray(remaking.made, dtype=np.int64)

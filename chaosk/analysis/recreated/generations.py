@@ -23,7 +23,7 @@ MOST = 16_382
 
 
 @dataclass(frozen=True, slots=True)
-class Remaking:
+class RecreatedTopic:
     """One topic that was recreated, once or more."""
 
     made: tuple[int, ...]
@@ -43,10 +43,10 @@ class Remaking:
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class RecreatedTopics:
     """All recreated topics of a run."""
 
-    topics: Mapping[str, Remaking] = field(default_factory=dict)
+    topics: Mapping[str, RecreatedTopic] = field(default_factory=dict)
 
     def told(self, topic: str, partition: int | None) -> tuple[str, int | None]:
         """Return a place for display: ``orders (deleted)`` and the partition's own number."""
@@ -70,19 +70,21 @@ class Former:
         return found
 
 
-def former(rows: Iterable[Mapping[str, object]], topics: Mapping[str, Topic]) -> Former:
+def former(rows: Iterable[Mapping[str, object]], topics: Mapping[str, Topic]) -> RecreatedTopics:
     """Build from the rows of ``remakings``; raises AnalysisError if there are too many partitions to number."""
     found: dict[str, list[tuple[int, int]]] = {}
     for row in rows:
         found.setdefault(str(row["topic"]), []).append((int(str(row["made"])), int(str(row["gone"]))))
-    return Former({topic: _remaking(topic, sorted(each), topics[topic].partitions) for topic, each in found.items()})
+    return RecreatedTopics(
+        {topic: _remaking(topic, sorted(each), topics[topic].partitions) for topic, each in found.items()}
+    )
 
 
-def _remaking(topic: str, times: list[tuple[int, int]], partitions: int) -> Remaking:
+def _remaking(topic: str, times: list[tuple[int, int]], partitions: int) -> RecreatedTopic:
     apart = max(LEAST, partitions)
     if apart * len(times) + partitions > MOST:
         raise AnalysisError(
             f"topic {topic}: made again {len(times)} times with {partitions} partitions, which are too many to be told "
             "apart; make it again less often, or give it less partitions"
         )
-    return Remaking(tuple(made for made, _ in times), tuple(gone for _, gone in times), apart)
+    return RecreatedTopic(tuple(made for made, _ in times), tuple(gone for _, gone in times), apart)

@@ -24,9 +24,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.recreated.assignments import Held, held_over, stale
-from chaosk.analysis.recreated.attribution import NONE, Numbers, SentTo, numbers
-from chaosk.analysis.recreated.generations import Remaking
+from chaosk.analysis.recreated.assignments import CarriedAssignments, held_over, stale
+from chaosk.analysis.recreated.attribution import NONE, Numbers, SendAttribution, numbers
+from chaosk.analysis.recreated.generations import RecreatedTopic
 from chaosk.rundir.events.arrow import SCHEMAS
 
 _BY_TIME = {
@@ -35,7 +35,7 @@ _BY_TIME = {
 }  # fmt: skip
 """Tables whose rows name no record, and their time column."""
 _BY_VALUE = ("reads", "failures")
-_Ages = Callable[[Remaking, pa.RecordBatch], Numbers]
+_Ages = Callable[[RecreatedTopic, pa.RecordBatch], Numbers]
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def apart(case: Case) -> Iterator[Case]:
 
 
 def _written(case: Case, folder: Path) -> Case:
-    sent = {topic: SentTo(case, topic, remaking) for topic, remaking in case.former.topics.items()}
+    sent = {topic: SendAttribution(case, topic, remaking) for topic, remaking in case.former.topics.items()}
     held = held_over(case, sent)
     rows = dict(case.rows)
     for name in SCHEMAS:
@@ -84,7 +84,7 @@ def _replicas(case: Case) -> dict[tuple[str, int], frozenset[int]]:
     return found
 
 
-def _convert(case: Case, name: str, target: Path, sent: dict[str, SentTo], held: Held) -> int:
+def _convert(case: Case, name: str, target: Path, sent: dict[str, SendAttribution], held: CarriedAssignments) -> int:
     """Write a table with separate partitions for each incarnation of a topic; return its number of rows."""
     count = 0
     with pq.ParquetFile(case.events / f"{name}.parquet") as file, pq.ParquetWriter(target, SCHEMAS[name]) as out:
@@ -98,7 +98,7 @@ def _convert(case: Case, name: str, target: Path, sent: dict[str, SentTo], held:
     return count
 
 
-def _renumbered(case: Case, name: str, batch: pa.RecordBatch, sent: dict[str, SentTo]) -> pa.Table:
+def _renumbered(case: Case, name: str, batch: pa.RecordBatch, sent: dict[str, SendAttribution]) -> pa.Table:
     table = pa.Table.from_batches([batch]).cast(SCHEMAS[name])
     partitions = numbers(batch["partition"])
     for topic, remaking in case.former.topics.items():
@@ -110,7 +110,7 @@ def _renumbered(case: Case, name: str, batch: pa.RecordBatch, sent: dict[str, Se
     return table.set_column(table.schema.get_field_index("partition"), SCHEMAS[name].field("partition"), column)
 
 
-def _ages(name: str, sent: SentTo, batch: pa.RecordBatch) -> Numbers:
+def _ages(name: str, sent: SendAttribution, batch: pa.RecordBatch) -> Numbers:
     if name == "sends":
         return sent.of_sends(batch)
     if name == "outputs":

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from chaosk.campaign.explore.sequence import Move, Sequence
+from chaosk.campaign.explore.sequence import DrawnFault, Sequence
 from chaosk.campaign.explore.space import Candidate, Space, Span, named
 from chaosk.core.errors import UsageError
 
@@ -55,7 +55,7 @@ def draw(space: Space, seed: int, number: int, refused: Callable[[Sequence], str
 
 def _sequence(space: Space, chance: Random) -> Sequence:
     count = space.explore.count
-    moves: list[Move] = []
+    moves: list[DrawnFault] = []
     start = 0.0
     for number in range(1, count.min + _below(chance, count.max - count.min + 1) + 1):
         which = _below(chance, len(space.faults))
@@ -65,10 +65,10 @@ def _sequence(space: Space, chance: Random) -> Sequence:
     return tuple(moves)
 
 
-def _move(candidate: Candidate, name: str, which: int, start: float, chance: Random) -> Move:
+def _move(candidate: Candidate, name: str, which: int, start: float, chance: Random) -> DrawnFault:
     picks = tuple(_below(chance, len(choice.options)) for choice in candidate.choices)
     lasts = None if candidate.lasts is None else _time(chance, candidate.lasts)
-    return Move(name=name, fault=which, picks=picks, lasts=lasts, start=start)
+    return DrawnFault(name=name, fault=which, picks=picks, lasts=lasts, start=start)
 
 
 def _time(chance: Random, span: Span) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from chaosk.campaign.explore.sequence import Move, Sequence, document, text
+from chaosk.campaign.explore.sequence import DrawnFault, Sequence, document, text
 from chaosk.campaign.explore.space import Space, named
 from chaosk.core.errors import PreflightError, UsageError
 from chaosk.document import DocumentError
@@ -54,7 +54,7 @@ def check(space: Space, inventory: Inventory) -> None:
         raise UsageError("\n".join(wrong))
 
 
-def _alone(space: Space) -> Iterator[Move]:
+def _alone(space: Space) -> Iterator[DrawnFault]:
     """Yield every fault alone, with its first values and then with each other value."""
     for number, candidate in enumerate(space.faults):
         first = tuple(0 for _ in candidate.choices)
@@ -65,4 +65,4 @@ def _alone(space: Space) -> Iterator[Move]:
         ]
         lasts = None if candidate.lasts is None else candidate.lasts.min
         for picks in (first, *others):
-            yield Move(name=named(1), fault=number, picks=picks, lasts=lasts, start=0.0)
+            yield DrawnFault(name=named(1), fault=number, picks=picks, lasts=lasts, start=0.0)

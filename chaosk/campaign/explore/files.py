@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chaosk.campaign.explore.markdown import markdown
-from chaosk.campaign.explore.record import Exploration, Found
+from chaosk.campaign.explore.record import Exploration, FailingSequence
 from chaosk.campaign.explore.sequence import document, text
 from chaosk.campaign.explore.space import Space
 from chaosk.campaign.explore.trial import written
@@ -27,7 +27,7 @@ def write(folder: Path, told: Exploration, space: Space) -> Path:
     return folder / REPORT
 
 
-def replay(told: Exploration, found: Found, file: Path) -> str:
+def replay(told: Exploration, found: FailingSequence, file: Path) -> str:
     """Return the command that runs a failing sequence again."""
     trial = next(one for one in told.trials if one.attempt.folder == found.run)
     words = ["chaosk", "run", str(file)]
@@ -42,7 +42,7 @@ def _again(told: Exploration, folder: Path) -> str:
     return replay(told, told.found, folder / FOUND) if told.found is not None else ""
 
 
-def _comments(told: Exploration, found: Found, name: str) -> Iterator[str]:
+def _comments(told: Exploration, found: FailingSequence, name: str) -> Iterator[str]:
     trial = next(one for one in told.trials if one.attempt.folder == found.run)
     where = f"in round {found.round} of seed {told.seed}"
     yield f"Found by chaosk explore in {Path(told.space).name}, {where}: {', '.join(found.breaches)}."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.campaign.explore.outcome import exit_code
-from chaosk.campaign.explore.record import Exploration, Found, Trial
-from chaosk.campaign.explore.sequence import Move, entry, kind_of
+from chaosk.campaign.explore.record import Exploration, FailingSequence, Trial
+from chaosk.campaign.explore.sequence import DrawnFault, entry, kind_of
 from chaosk.campaign.explore.space import Space
 from chaosk.campaign.gate.outcome import state_of
 from chaosk.core.errors import ExitCode
@@ -26,7 +26,7 @@ def headline(told: Exploration) -> str:
     return first.get(exit_code(told), "") + said
 
 
-def _found(told: Exploration, found: Found) -> str:
+def _found(told: Exploration, found: FailingSequence) -> str:
     what = ", ".join(map(metric_name, found.breaches))
     said = f"FOUND — {what} in round {found.round} of seed {told.seed}, {_many(len(found.sequence), 'fault')}"
     if told.smallest is None:
@@ -68,14 +68,14 @@ def _lines(told: Exploration, space: Space, again: str) -> Iterator[str]:
     yield escaped(" · ".join(f"{name} {value}" for name, value in _facts(told)))
 
 
-def _sequence(title: str, found: Found, space: Space) -> Iterator[str]:
+def _sequence(title: str, found: FailingSequence, space: Space) -> Iterator[str]:
     every = found.sequence
     rows = [_move(move, every[n - 1].name if n else None, space) for n, move in enumerate(every)]
     rows = rows or [("none", "", "", "")]
     yield from section(title, ("fault", "what", "starts", "lasts"), rows)
 
 
-def _move(move: Move, before: str | None, space: Space) -> tuple[str, str, str, str]:
+def _move(move: DrawnFault, before: str | None, space: Space) -> tuple[str, str, str, str]:
     told = entry(space, move)
     step = kind_of(told)
     fields = told[step]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from chaosk.campaign.explore.sequence import Move, document, text
+from chaosk.campaign.explore.sequence import DrawnFault, document, text
 from chaosk.campaign.explore.space import Space
 from chaosk.campaign.gate.record import Attempt
 from chaosk.campaign.gate.store import Store
@@ -19,7 +19,7 @@ NAME = "explore.json"
 VERSION = 1
 """Version of the format; it changes when a field changes its meaning or is removed."""
 
-Moves = Annotated[tuple[Move, ...], Field(strict=False)]
+Moves = Annotated[tuple[DrawnFault, ...], Field(strict=False)]
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 
@@ -45,7 +45,7 @@ class Trial(Model):
     """The kinds that count as its result: those of its violations, else of its missed objectives."""
 
 
-class Found(Model):
+class FailingSequence(Model):
     """A sequence that fails."""
 
     round: int
@@ -88,8 +88,8 @@ class Exploration(Model):
     tries: int = 2
     """Number of runs without failure after which a smaller sequence counts as not failing."""
     trials: Annotated[tuple[Trial, ...], Field(strict=False)] = ()
-    found: Found | None = None
-    smallest: Found | None = None
+    found: FailingSequence | None = None
+    smallest: FailingSequence | None = None
     """The smallest sequence that failed alike; None before the search for one."""
     interrupted: bool = False
     why_ended: str | None = None

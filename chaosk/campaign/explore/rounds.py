@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chaosk.campaign.explore.draw import Drawn, draw
-from chaosk.campaign.explore.record import Exploration, Found, Trial, save
+from chaosk.campaign.explore.record import Exploration, FailingSequence, Trial, save
 from chaosk.campaign.explore.sequence import Sequence, kinds
 from chaosk.campaign.explore.trial import Means, Tried, attempt_of, carried_out
 from chaosk.core.errors import UsageError
@@ -43,8 +43,8 @@ def _round(told: Exploration, means: Means, number: int, drawn: Drawn) -> Explor
     return told
 
 
-def _found(trial: Trial, number: int) -> Found:
-    return Found(round=number, sequence=trial.sequence, breaches=trial.gravest, run=trial.attempt.folder)
+def _found(trial: Trial, number: int) -> FailingSequence:
+    return FailingSequence(round=number, sequence=trial.sequence, breaches=trial.gravest, run=trial.attempt.folder)
 
 
 def _why_enough(told: Exploration, means: Means) -> str | None:

@@ -21,7 +21,7 @@ _NOTHING: dict[str, Plain] = {"wait": {"duration": "1s"}}
 """The timeline of a sequence without faults."""
 
 
-class Move(Model):
+class DrawnFault(Model):
     """One fault of a sequence."""
 
     name: str
@@ -36,10 +36,10 @@ class Move(Model):
     """Seconds from the end of the fault before it; if faults may overlap, from the start of the timeline."""
 
 
-Sequence = tuple[Move, ...]
+Sequence = tuple[DrawnFault, ...]
 
 
-def entry(space: Space, move: Move) -> dict[str, Plain]:
+def entry(space: Space, move: DrawnFault) -> dict[str, Plain]:
     """Return a fault as a timeline entry with all its values, without its start."""
     candidate = space.faults[move.fault]
     made: Plain = dict(candidate.entry)
@@ -85,7 +85,7 @@ def _timeline(space: Space, sequence: Sequence) -> list[Plain]:
     return [*entries, *last] or [dict(_NOTHING)]
 
 
-def _placed(space: Space, move: Move, before: str | None) -> Plain:
+def _placed(space: Space, move: DrawnFault, before: str | None) -> Plain:
     made = entry(space, move)
     start = spell_duration(move.start)
     trigger: dict[str, Plain] = (

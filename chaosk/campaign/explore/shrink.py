@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chaosk.campaign.explore.record import Exploration, Found, Trial, save
+from chaosk.campaign.explore.record import Exploration, FailingSequence, Trial, save
 from chaosk.campaign.explore.sequence import Sequence, kinds
 from chaosk.campaign.explore.smaller import smaller
 from chaosk.campaign.explore.trial import Means, Tried, attempt_of, carried_out
@@ -44,7 +44,9 @@ def shrunk(told: Exploration, means: Means) -> Exploration:
     return told
 
 
-def _answer(told: Exploration, means: Means, found: Found, candidate: Sequence) -> tuple[_Answer, Exploration]:
+def _answer(
+    told: Exploration, means: Means, found: FailingSequence, candidate: Sequence
+) -> tuple[_Answer, Exploration]:
     number, done = _known(told, candidate)
     while True:
         if (alike := next((one for one in done if set(found.breaches) <= set(one.breaches)), None)) is not None:
@@ -72,7 +74,7 @@ def _known(told: Exploration, candidate: Sequence) -> tuple[int, list[Trial]]:
     return done[0].number if done else max((one.number for one in every), default=0) + 1, done
 
 
-def _seed(told: Exploration, found: Found) -> int:
+def _seed(told: Exploration, found: FailingSequence) -> int:
     return next(one.seed for one in told.of("round") if one.number == found.round)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from chaosk.campaign.explore.ddmin import ddmin
-from chaosk.campaign.explore.sequence import Move, Sequence
+from chaosk.campaign.explore.sequence import DrawnFault, Sequence
 from chaosk.campaign.explore.space import Space
 
 HALVINGS = 2
@@ -28,7 +28,7 @@ def smaller(space: Space, sequence: Sequence) -> Generator[Sequence, bool, Seque
     return sequence
 
 
-def _plainer(move: Move) -> Iterator[Move]:
+def _plainer(move: DrawnFault) -> Iterator[DrawnFault]:
     """Yield the fault with the first values of all its choices, if it has others."""
     first = tuple(0 for _ in move.picks)
     if move.picks != first:
@@ -57,5 +57,5 @@ def _shorter(space: Space, sequence: Sequence, number: int) -> Generator[Sequenc
     return sequence
 
 
-def _with(sequence: Sequence, number: int, move: Move) -> Sequence:
+def _with(sequence: Sequence, number: int, move: DrawnFault) -> Sequence:
     return (*sequence[:number], move, *sequence[number + 1 :])

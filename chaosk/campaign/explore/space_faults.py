@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from chaosk.campaign.explore.space import ANY, DRAWN, PREFIX, Choice, Span, named
 from chaosk.core.units import parse_duration
 from chaosk.document.blocks import is_block
-from chaosk.document.nodes import Mapping, Node, Path, Place, Scalar, Sequence, descend, plain
+from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, SourcePosition, descend, plain
 from chaosk.document.parse import Found
 from chaosk.spec.scenario import from_plain, steps
 
 MOST_LOOKS = 200
 """Maximum number of values to examine, of all faults together."""
 _ENDS = ("min", "max")
-_NOWHERE = Place(1, 1)
+_NOWHERE = SourcePosition(1, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 from chaosk.campaign.explore.space import Candidate, Explore, Space
 from chaosk.campaign.explore.space_faults import Looked, choices_of, looks, span_of, unfit
 from chaosk.core.model import Model
-from chaosk.document.load import EXPLORE, empty, examined, misshapen, read, tainted, together, wrong
+from chaosk.document.load import EXPLORE, empty, examined, merge_problems, misshapen, read, tainted, wrong
 from chaosk.document.nodes import Mapping, Node, Path, Scalar, Sequence, descend, plain
 from chaosk.document.parse import Found, parse
 from chaosk.document.variables import BLOCK as VARIABLES
@@ -45,11 +45,11 @@ def load_space(path: FilePath, sets: MappingOf[str, str] = _NOTHING) -> Space:
         what = "has no `explore`, so there is nothing to draw from; a scenario is run by: chaosk run FILE"
         raise wrong(path, [*found, (written.place, (), what)])
     root, more = substitute(written, sets)
-    found = together(together(found, empty(written)), more)
+    found = merge_problems(merge_problems(found, empty(written)), more)
     spared = tainted(written, found)
-    found = together(found, _misplaced(written), misshapen(root, _Shape), without=spared)
-    found = together(found, unfit(_items(root, _FAULTS), _items(root, _LAST)), without=spared)
-    found = together(found, _scenarios(root, [*spared, *(where for _, where, _ in found)]), without=spared)
+    found = merge_problems(found, _misplaced(written), misshapen(root, _Shape), without=spared)
+    found = merge_problems(found, unfit(_items(root, _FAULTS), _items(root, _LAST)), without=spared)
+    found = merge_problems(found, _scenarios(root, [*spared, *(where for _, where, _ in found)]), without=spared)
     if found or not isinstance(root, Mapping):
         raise wrong(path, found)
     return _space(path, root)

@@ -17,7 +17,7 @@ from chaosk.core.errors import ExitCode
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class GateHooks:
     """Operations on attempts; each lane calls them from its own thread."""
 
     run: Callable[[Attempt, Lane], Ended]
@@ -27,7 +27,7 @@ class Hands:
     say: Callable[[str], None]
 
 
-def conduct(gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> Gate:
+def conduct(gate: Gate, folder: Path, hands: GateHooks, stop: threading.Event) -> Gate:
     """Run all open attempts, in as many lanes as the gate has; return the gate with their results.
 
     ``gate.json`` in ``folder`` is rewritten after each. No further attempt starts once ``stop`` is set, once a cluster
@@ -42,7 +42,7 @@ def conduct(gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> Ga
 class _Conduct:
     """A running gate. Everything but the runs themselves happens in the thread that called ``conduct``."""
 
-    def __init__(self, gate: Gate, folder: Path, hands: Hands, stop: threading.Event) -> None:
+    def __init__(self, gate: Gate, folder: Path, hands: GateHooks, stop: threading.Event) -> None:
         self._gate, self._folder, self._hands, self._stop = gate, folder, hands, stop
         self._lanes = lanes_of(gate)
         self._under_way: dict[Future[Ended | None], int] = {}

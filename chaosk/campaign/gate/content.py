@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import inf
 
 from chaosk.campaign.gate.outcome import exit_code, state_of
-from chaosk.campaign.gate.record import Attempt, Comparison, Gate
+from chaosk.campaign.gate.record import Attempt, FigureComparison, Gate
 from chaosk.campaign.gate.spread import Spread, in_words, spread
-from chaosk.campaign.gate.variant_table import SideBySide, side_by_side
+from chaosk.campaign.gate.variant_table import VariantTable, side_by_side
 from chaosk.core.errors import ExitCode
 from chaosk.core.figures import figure, metric_name, share
 from chaosk.report.words import SIGNS
@@ -42,7 +42,7 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureRow:
+class SpreadRow:
     """One figure of a scenario over its runs."""
 
     scenario: str
@@ -67,7 +67,7 @@ class ComparedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class GateContent:
     """The content of a gate's report, in the order in which it is shown."""
 
     tone: str
@@ -75,17 +75,17 @@ class Content:
     facts: tuple[tuple[str, str], ...]
     why_ended: str
     runs: tuple[RunRow, ...]
-    variants: tuple[SideBySide, ...]
-    figures: tuple[FigureRow, ...]
+    variants: tuple[VariantTable, ...]
+    figures: tuple[SpreadRow, ...]
     compared: tuple[ComparedRow, ...]
     rates: str
     """The error rates of the comparison, in words."""
 
 
-def content(gate: Gate) -> Content:
+def content(gate: Gate) -> GateContent:
     """Return the content of a gate's report."""
     tone, word = _ENDS.get(exit_code(gate), _COULD_NOT)
-    return Content(
+    return GateContent(
         tone=tone,
         headline=f"{word} — {_counted(gate)}",
         facts=tuple(_facts(gate)),
@@ -152,7 +152,7 @@ def _said(one: Attempt) -> str:
     return said + more * bool(times)
 
 
-def _figures(gate: Gate) -> Iterator[FigureRow]:
+def _figures(gate: Gate) -> Iterator[SpreadRow]:
     """Yield each figure of the scenarios that were run more than once."""
     for scenario in dict.fromkeys(one.scenario for one in gate.attempts):
         runs = [one for one in gate.attempts if one.scenario == scenario]
@@ -168,14 +168,14 @@ def _figures(gate: Gate) -> Iterator[FigureRow]:
                 yield _figure(scenario, metric, unit, spread(values))
 
 
-def _figure(scenario: str, metric: str, unit: str, found: Spread) -> FigureRow:
-    return FigureRow(
+def _figure(scenario: str, metric: str, unit: str, found: Spread) -> SpreadRow:
+    return SpreadRow(
         scenario, metric_name(metric), len(found.values), in_words(found.median, unit),
         f"{in_words(found.low, unit)} to {in_words(found.high, unit)} ({share(found.confidence)} %)",
     )  # fmt: skip
 
 
-def _compared(one: Comparison) -> ComparedRow:
+def _compared(one: FigureComparison) -> ComparedRow:
     before, now = (_median(values, one.unit) for values in (one.before, one.now))
     state = "not compared" if one.p is None else "worse" if one.worse else "not worse"
     chance = "" if one.p is None else f"{share(one.p)} %"

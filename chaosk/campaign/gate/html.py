@@ -7,11 +7,11 @@ from functools import cache
 
 from jinja2 import Environment
 
-from chaosk.campaign.gate.content import Content
+from chaosk.campaign.gate.content import GateContent
 from chaosk.report.pages import environment
 
 
-def html(content: Content) -> str:
+def html(content: GateContent) -> str:
     """Return the page; every value is escaped."""
     return _environment().get_template("gate.html.j2").render(asdict(content))
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.campaign.gate.content import Content
+from chaosk.campaign.gate.content import GateContent
 from chaosk.report.markdown import escaped, section
 from chaosk.report.words import SIGNS
 
 _RESULTS = {"worse": "✕ worse", "not worse": "✓ not worse", "not compared": "? not compared"}
 
 
-def markdown(content: Content) -> str:
+def markdown(content: GateContent) -> str:
     """Return the report, headline first."""
     return "\n".join(_lines(content)) + "\n"
 
 
-def _lines(content: Content) -> Iterator[str]:
+def _lines(content: GateContent) -> Iterator[str]:
     yield f"## {SIGNS[content.tone]} {escaped(content.headline)}"
     if content.why_ended:
         yield ""

@@ -73,7 +73,7 @@ class Attempt(Model):
         return f"{Path(self.file).stem}-{self.digest[:8]}-{self.repeat}"
 
 
-class Comparison(Model):
+class FigureComparison(Model):
     """One figure compared with the baseline's."""
 
     scenario: str
@@ -121,7 +121,7 @@ class Gate(Model):
     """Regressions up to this size (0.2: 20 %) are ignored."""
     error_rate: float = 0.05
     """Family-wise false-alarm rate of the comparison."""
-    comparisons: Annotated[tuple[Comparison, ...], Field(strict=False)] = ()
+    comparisons: Annotated[tuple[FigureComparison, ...], Field(strict=False)] = ()
     why_ended: str | None = None
     """Reason why some attempts were not run; None if all were."""
     seconds: float | None = None

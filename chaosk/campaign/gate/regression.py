@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import mannwhitneyu
 
-from chaosk.campaign.gate.record import Attempt, Comparison, Gate
+from chaosk.campaign.gate.record import Attempt, FigureComparison, Gate
 from chaosk.spec.metrics import METRICS, Metric
 
 DEFAULT = ("unavailability", "recovery")
@@ -44,7 +44,7 @@ class _Pair:
     why_not: str
 
 
-def compare(gate: Gate, baseline: Gate) -> tuple[Comparison, ...]:
+def compare(gate: Gate, baseline: Gate) -> tuple[FigureComparison, ...]:
     """Compare every figure that either side has, by scenario; a censored figure counts as infinite."""
     pairs = [pair for name in _scenarios(gate) for pair in _pairs(name, gate, baseline)]
     judged = [pair for pair in pairs if not pair.why_not]
@@ -140,14 +140,21 @@ def _accused(tested: dict[int, float], error_rate: float) -> set[int]:
     return found
 
 
-def _told(pair: _Pair, tested: dict[int, float], worse: set[int], weak: bool, gate: Gate, family: int) -> Comparison:  # noqa: FBT001
+def _told(
+    pair: _Pair,
+    tested: dict[int, float],
+    worse: set[int],
+    weak: bool,  # noqa: FBT001
+    gate: Gate,
+    family: int,
+) -> FigureComparison:
     why_not, p = pair.why_not, tested.get(id(pair))
     if weak and id(pair) not in worse:
         needed = repeats_needed(len(pair.before), family, gate.error_rate)
         told = f"{len(pair.now)} runs against {len(pair.before)} cannot tell it from chance among {family} figures"
         why_not, p = f"{told}; it takes {needed}", None
     missed = None if p is None else _missed(pair, gate, family)
-    return Comparison(
+    return FigureComparison(
         scenario=pair.scenario, metric=pair.metric.name, unit=pair.metric.unit, before=pair.before, now=pair.now,
         p=p, worse=id(pair) in worse, missed=missed, why_not=why_not,
     )  # fmt: skip

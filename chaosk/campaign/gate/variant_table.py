@@ -18,7 +18,7 @@ Runs = dict[str, list[Attempt]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VariantRow:
     """One line of the table, with a cell for each variant; a cell without a measurement is empty."""
 
     name: str
@@ -28,19 +28,19 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class VariantTable:
     """The variants of one file."""
 
     scenario: str
     """Their common name."""
     variants: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[VariantRow, ...]
     """Their differing variables, verdicts and figures."""
     says: str
     """Explanation of the figures."""
 
 
-def side_by_side(gate: Gate) -> tuple[SideBySide, ...]:
+def side_by_side(gate: Gate) -> tuple[VariantTable, ...]:
     """Return a table for every file with two variants or more, in the order of the gate."""
     files = dict.fromkeys(one.file for one in gate.attempts if one.variant)
     several = (_by_variant(one for one in gate.attempts if one.file == file) for file in files)
@@ -54,21 +54,21 @@ def _by_variant(attempts: Iterable[Attempt]) -> Runs:
     return found
 
 
-def _table(runs: Runs) -> SideBySide:
+def _table(runs: Runs) -> VariantTable:
     first, most = next(iter(runs.values()))[0], max(map(len, runs.values()))
-    return SideBySide(
+    return VariantTable(
         scenario=first.scenario.removesuffix(f" ({first.variant})"),
         variants=tuple(runs),
-        rows=(*_settings(runs), Row("verdict", "", tuple(map(_verdicts, runs.values()))), *_figures(runs)),
+        rows=(*_settings(runs), VariantRow("verdict", "", tuple(map(_verdicts, runs.values()))), *_figures(runs)),
         says="Of the whole run." if most == 1 else f"Of the whole run; the median of up to {most} runs.",
     )
 
 
-def _settings(runs: Runs) -> Iterator[Row]:
+def _settings(runs: Runs) -> Iterator[VariantRow]:
     """Yield a row for each variable in which they differ."""
     for name in dict.fromkeys(name for each in runs.values() for name in each[0].differs):
         values = (each[0].differs.get(name, "") for each in runs.values())
-        yield Row(name, "", tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in values))
+        yield VariantRow(name, "", tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in values))
 
 
 def _verdicts(runs: list[Attempt]) -> str:
@@ -78,13 +78,13 @@ def _verdicts(runs: list[Attempt]) -> str:
     return ", ".join(text if len(signed) == 1 else f"{text} ({found.count(each)})" for each, text in signed.items())
 
 
-def _figures(runs: Runs) -> Iterator[Row]:
+def _figures(runs: Runs) -> Iterator[VariantRow]:
     """Yield a row for each figure, in the order of the metrics' table, with the subjects of a metric together."""
     order = {name: place for place, name in enumerate(METRICS)}
     found = {(m.metric, m.subject): m.unit for each in runs.values() for one in each for m in one.measures}
     for which in sorted(found, key=lambda which: (order.get(which[0], len(order)), which)):
         cells = tuple(_cell(which, found[which], each) for each in runs.values())
-        yield Row(metric_name(which[0]), which[1], cells)
+        yield VariantRow(metric_name(which[0]), which[1], cells)
 
 
 def _cell(which: tuple[str, str], unit: str, runs: list[Attempt]) -> str:

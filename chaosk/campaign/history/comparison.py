@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from chaosk.campaign.history.differences import Difference, differences
 from chaosk.campaign.history.history import Figure
 from chaosk.campaign.history.series import Series
-from chaosk.campaign.history.stored_run import Cluster, Stored
+from chaosk.campaign.history.stored_run import Cluster, StoredRun
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
 from chaosk.core.printable import printable
@@ -23,7 +23,7 @@ MOST = len(ascii_uppercase)
 MOST_FIGURES = 5000
 
 
-class Column(Model):
+class RunColumn(Model):
     """One run."""
 
     letter: str
@@ -65,10 +65,10 @@ class Line(Model):
     """Seconds from due to acknowledged, by when the record was due."""
 
 
-class Comparison(Model):
+class RunComparison(Model):
     """A comparison of runs side by side."""
 
-    runs: tuple[Column, ...]
+    runs: tuple[RunColumn, ...]
     differences: tuple[Difference, ...]
     figures: tuple[FigureRow, ...]
     seconds: tuple[float, ...] = ()
@@ -79,14 +79,14 @@ class Comparison(Model):
     """Messages about unreadable files."""
 
 
-def compare(runs: Sequence[Stored]) -> Comparison:
+def compare(runs: Sequence[StoredRun]) -> RunComparison:
     """Compare runs, without the lines; raises UsageError for fewer than two runs, or more than there are letters."""
     if not 2 <= len(runs) <= MOST:
         raise UsageError(
             f"{len(runs)} judged run{'s' * (len(runs) != 1)}: two to {MOST} can stand side by side; name others, or "
             "see many over time with `chaosk history`"
         )
-    return Comparison(
+    return RunComparison(
         runs=tuple(_column(letter, one) for letter, one in zip(ascii_uppercase, runs, strict=False)),
         differences=differences(runs),
         figures=_figures(runs),
@@ -94,7 +94,7 @@ def compare(runs: Sequence[Stored]) -> Comparison:
     )
 
 
-def with_lines(told: Comparison, lines: Sequence[Series | None], notes: Sequence[str]) -> Comparison:
+def with_lines(told: RunComparison, lines: Sequence[Series | None], notes: Sequence[str]) -> RunComparison:
     """Add the runs' series to a comparison."""
     known = [each for each in lines if each is not None]
     return told.model_copy(
@@ -113,9 +113,9 @@ def _line(one: Series) -> Line:
     return Line(acknowledged=told(one.acknowledged.tolist()), latency_p99=told(one.latency_p99.tolist()))
 
 
-def _column(letter: str, one: Stored) -> Column:
+def _column(letter: str, one: StoredRun) -> RunColumn:
     verdict = one.verdict
-    return Column(
+    return RunColumn(
         letter=letter,
         folder=printable(str(one.run.root)),
         scenario=verdict.scenario,
@@ -129,7 +129,7 @@ def _column(letter: str, one: Stored) -> Column:
     )
 
 
-def _figures(runs: Sequence[Stored]) -> tuple[FigureRow, ...]:
+def _figures(runs: Sequence[StoredRun]) -> tuple[FigureRow, ...]:
     """Return the figures that any run has: the whole run's first, then by the order of the metrics and by subject."""
     sides = [
         {

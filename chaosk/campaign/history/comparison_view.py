@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.campaign.history.comparison import Column, Comparison, FigureRow
+from chaosk.campaign.history.comparison import FigureRow, RunColumn, RunComparison
 from chaosk.campaign.history.differences import Difference
 from chaosk.campaign.history.history import Figure
 from chaosk.core.figures import figure, metric_name
@@ -30,7 +30,7 @@ _LONGEST = 300
 """Maximum number of characters shown of a value; JSON has all."""
 
 
-def html(told: Comparison, svg: str) -> str:
+def html(told: RunComparison, svg: str) -> str:
     """Return the page; every value is escaped, except the drawing, which matplotlib escapes."""
     return (
         _environment()
@@ -52,17 +52,17 @@ def html(told: Comparison, svg: str) -> str:
     )
 
 
-def markdown(told: Comparison) -> str:
+def markdown(told: RunComparison) -> str:
     """Return the page without the drawing, for a pull request; every value is escaped."""
     return "\n".join(_lines(told)) + "\n"
 
 
-def as_json(told: Comparison) -> str:
+def as_json(told: RunComparison) -> str:
     """Return the whole comparison, with the lines as numbers."""
     return json.dumps(told.model_dump(mode="json"), indent=1) + "\n"  # as ASCII: a plan may contain lone surrogates
 
 
-def on_terminal(told: Comparison) -> Iterator[RenderableType]:
+def on_terminal(told: RunComparison) -> Iterator[RenderableType]:
     """Yield runs, differences, and the figures of the whole run; only a page has those of the other windows."""
     runs = _table("run", "scenario", "began", "cluster", "verdict", "took")
     for column in told.runs:
@@ -100,13 +100,13 @@ def _texts(cells: Sequence[str]) -> list[Text]:
     return [Text(printable(cell)) for cell in cells]
 
 
-def _title(told: Comparison) -> str:
+def _title(told: RunComparison) -> str:
     names = list(dict.fromkeys(column.scenario for column in told.runs))
     rest = f" and {len(names) - 1} other scenarios" if len(names) > 1 else ""
     return f"{len(told.runs)} runs of {names[0]}{rest}, side by side"
 
 
-def _run(column: Column) -> dict[str, str]:
+def _run(column: RunColumn) -> dict[str, str]:
     on = column.cluster
     version = f"Kafka {on.kafka}" if on.kafka else ""
     return {
@@ -121,7 +121,7 @@ def _run(column: Column) -> dict[str, str]:
     }
 
 
-def _notes(told: Comparison) -> list[str]:
+def _notes(told: RunComparison) -> list[str]:
     rest = len(told.differences) - MOST_ROWS
     return [*told.notes, *([f"{rest:,} more settings differ, and are not shown; JSON has all"] if rest > 0 else [])]
 
@@ -136,7 +136,7 @@ def _cells(values: Sequence[Figure | None]) -> list[str]:
     return ["" if one is None else figure(one.value, one.unit, censored=one.censored) for one in values]
 
 
-def _lines(told: Comparison) -> Iterator[str]:
+def _lines(told: RunComparison) -> Iterator[str]:
     yield f"## {escaped(_title(told))}"
     names = ("letter", "scenario", "began", "cluster", "headline", "took", "folder")
     rows = [[(f"{SIGNS[one.verdict]} " if n == "headline" else "") + _run(one)[n] for n in names] for one in told.runs]

@@ -11,7 +11,7 @@ from typing import Any
 from chaosk.campaign.history.applicable_roles import roles_of
 from chaosk.campaign.history.clients import SETTINGS, settings
 from chaosk.campaign.history.roles import EXAMPLES, hit, of_a_step
-from chaosk.campaign.history.stored_run import Stored, part
+from chaosk.campaign.history.stored_run import StoredRun, part
 from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.core.model import Model
 from chaosk.rundir.verdict import QUIET
@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class TriedFaults:
     """The combinations that one scenario, or one run, tried."""
 
     aims: frozenset[Pair]
@@ -36,7 +36,7 @@ class Try:
     """The final verdict of a run; None for a scenario."""
 
 
-class Cell(Model):
+class CoverageCell(Model):
     """Counts of one combination of a fault and a role, or a fault and a client setting."""
 
     fault: str
@@ -75,17 +75,17 @@ class Coverage(Model):
     """The columns of ``aims``: roles that were aimed at."""
     settings: tuple[str, ...]
     """The columns of ``clients``."""
-    aims: tuple[Cell, ...]
-    clients: tuple[Cell, ...]
+    aims: tuple[CoverageCell, ...]
+    clients: tuple[CoverageCell, ...]
     never: Never
 
 
-def of_scenario(scenario: Scenario) -> Try:
+def of_scenario(scenario: Scenario) -> TriedFaults:
     """Return the combinations that a scenario would try; raises UsageError for an invalid target."""
     return _tried(scenario, scenario.timeline, None)
 
 
-def of_run(one: Stored) -> Try:
+def of_run(one: StoredRun) -> TriedFaults:
     """Return the combinations that a run has tried: entries that took. Raises UsageError for an unknown scenario."""
     try:
         scenario = _scenario(part(one.plan, "scenario"))
@@ -103,17 +103,17 @@ def _scenario(document: Mapping[str, Any]) -> Scenario:
     return from_plain(Scenario, dict(document))
 
 
-def _tried(scenario: Scenario, entries: Iterable[Entry], verdict: str | None) -> Try:
+def _tried(scenario: Scenario, entries: Iterable[Entry], verdict: str | None) -> TriedFaults:
     faults = [entry for entry in entries if entry.kind not in QUIET]
     clients = settings(scenario.probes)
-    return Try(
+    return TriedFaults(
         aims=frozenset((entry.kind, role) for entry in faults for role in of_a_step(entry.step.targets())),
         clients=frozenset((entry.kind, setting) for entry in faults for setting in clients),
         verdict=verdict,
     )
 
 
-def coverage(scenarios: Sequence[Try], runs: Sequence[Try]) -> Coverage:
+def coverage(scenarios: Sequence[TriedFaults], runs: Sequence[TriedFaults]) -> Coverage:
     """Return the coverage of scenarios and runs, as tables and as lists of the untried combinations."""
     aims = _cells([one.aims for one in scenarios], [(one.aims, one.verdict) for one in runs])
     clients = _cells([one.clients for one in scenarios], [(one.clients, one.verdict) for one in runs])
@@ -133,7 +133,7 @@ def coverage(scenarios: Sequence[Try], runs: Sequence[Try]) -> Coverage:
 _Run = tuple[frozenset[Pair], str | None]
 
 
-def _cells(scenarios: Iterable[frozenset[Pair]], runs: Iterable[_Run]) -> tuple[Cell, ...]:
+def _cells(scenarios: Iterable[frozenset[Pair]], runs: Iterable[_Run]) -> tuple[CoverageCell, ...]:
     """Return the counts of each combination, by fault."""
     planned = Counter(pair for pairs in scenarios for pair in pairs)
     made: dict[Pair, Counter[str]] = {}
@@ -141,7 +141,7 @@ def _cells(scenarios: Iterable[frozenset[Pair]], runs: Iterable[_Run]) -> tuple[
         for pair in pairs:
             made.setdefault(pair, Counter())[str(verdict)] += 1
     return tuple(
-        Cell(
+        CoverageCell(
             fault=pair[0],
             met=pair[1],
             scenarios=planned[pair],
@@ -158,7 +158,7 @@ def _ordered(found: set[str], known: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda each: (order.index(each) if each in order else len(order), each)))
 
 
-def _never(faults: Sequence[str], aims: Sequence[Cell], clients: Sequence[Cell]) -> Never:
+def _never(faults: Sequence[str], aims: Sequence[CoverageCell], clients: Sequence[CoverageCell]) -> Never:
     hits = {(cell.fault, hit(cell.met)) for cell in aims}
     tried = [fault for fault in faults if any(fault == kind for kind, _ in hits)]
     met = {(cell.fault, cell.met) for cell in clients}

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.campaign.history.coverage import Cell, Coverage
+from chaosk.campaign.history.coverage import Coverage, CoverageCell
 from chaosk.core.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.words import SIGNS
@@ -75,7 +75,7 @@ def _rows(faults: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[st
     return [[fault, *(cells.get((fault, column), NEVER) for column in columns)] for fault in faults]
 
 
-def _cell(cell: Cell, told: Coverage) -> str:
+def _cell(cell: CoverageCell, told: Coverage) -> str:
     """Return a cell like ``3``, or with runs ``3 / 12 ✓10 ✕2``."""
     if not told.runs:
         return str(cell.scenarios)

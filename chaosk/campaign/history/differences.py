@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from chaosk.campaign.history.stored_run import Stored, part
+from chaosk.campaign.history.stored_run import StoredRun, part
 from chaosk.core.model import Model
 from chaosk.report.settings import leaves
 
@@ -32,7 +32,7 @@ class Difference(Model):
     """One a run; None if the run has no such setting."""
 
 
-def differences(runs: Sequence[Stored]) -> tuple[Difference, ...]:
+def differences(runs: Sequence[StoredRun]) -> tuple[Difference, ...]:
     """Return every setting that differs, by heading, in the order of the plans."""
     sides = [dict(islice(_settings(one), MOST)) for one in runs]
     headings = list(dict.fromkeys(group for side in sides for group, _ in side))
@@ -41,7 +41,7 @@ def differences(runs: Sequence[Stored]) -> tuple[Difference, ...]:
     return tuple(Difference(group=g, setting=s, values=values) for (g, s), values in told if len(set(values)) > 1)
 
 
-def _settings(one: Stored) -> Iterator[tuple[Setting, str]]:
+def _settings(one: StoredRun) -> Iterator[tuple[Setting, str]]:
     scenario, inventory = part(one.plan, "scenario"), part(one.plan, "inventory")
     yield ("run", "scenario"), one.verdict.scenario
     yield ("run", "seed"), str(one.plan.get("seed"))

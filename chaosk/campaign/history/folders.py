@@ -25,7 +25,7 @@ class Passed:
 
 
 @dataclass(slots=True)
-class Found:
+class RunListing:
     """The result of a search."""
 
     runs: list[RunDir] = field(default_factory=list)
@@ -33,12 +33,12 @@ class Found:
     passed: list[Passed] = field(default_factory=list)
 
 
-def find(folders: Iterable[Path]) -> Found:
+def find(folders: Iterable[Path]) -> RunListing:
     """Return the run directories at or below these folders; raises UsageError for a folder without any.
 
     No link below a folder is followed. A subfolder without any run is skipped as a whole.
     """
-    found = Found()
+    found = RunListing()
     for folder in dict.fromkeys(Path(os.path.realpath(each)) for each in folders):
         before = len(found.runs)
         if not folder.is_dir():
@@ -50,7 +50,7 @@ def find(folders: Iterable[Path]) -> Found:
     return found
 
 
-def _look(folder: Path, depth: int, found: Found) -> bool:
+def _look(folder: Path, depth: int, found: RunListing) -> bool:
     """Add the runs in a folder to ``found``; return True if there is one."""
     if os.path.isfile(folder / "plan.json"):  # noqa: PTH113 - also false without permission
         return _take(folder, found)
@@ -62,7 +62,7 @@ def _look(folder: Path, depth: int, found: Found) -> bool:
     return any(parts.values())
 
 
-def _parts(folder: Path, found: Found) -> list[Path]:
+def _parts(folder: Path, found: RunListing) -> list[Path]:
     """Return the subfolders of a folder, by name, without hidden ones."""
     try:
         with os.scandir(folder) as entries:
@@ -75,7 +75,7 @@ def _parts(folder: Path, found: Found) -> list[Path]:
     return [Path(each.path) for each in every if each.is_dir(follow_symlinks=False)]
 
 
-def _take(folder: Path, found: Found) -> bool:
+def _take(folder: Path, found: RunListing) -> bool:
     if len(found.runs) >= MOST:
         raise UsageError(f"{folder}: there are more than {MOST:,} runs; name folders with fewer of them")
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 
-from chaosk.campaign.history.stored_run import Cluster, Stored
+from chaosk.campaign.history.stored_run import Cluster, StoredRun
 from chaosk.core.errors import ExitCode
 from chaosk.core.model import Model
 from chaosk.core.printable import printable
@@ -28,7 +28,7 @@ class Figure(Model):
     """True if the value is a lower bound."""
 
 
-class Row(Model):
+class HistoryRow(Model):
     """One run."""
 
     began: datetime
@@ -53,19 +53,19 @@ class Row(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RunGroup:
     """The runs of one scenario on one version and mode of cluster, oldest first."""
 
     scenario: str
     kafka: str
     mode: str
-    rows: tuple[Row, ...]
+    rows: tuple[HistoryRow, ...]
 
 
-def row(one: Stored, metrics: Iterable[str]) -> Row:
+def row(one: StoredRun, metrics: Iterable[str]) -> HistoryRow:
     """Return the row of a run."""
     verdict = one.verdict
-    return Row(
+    return HistoryRow(
         began=one.began,
         scenario=verdict.scenario,
         cluster=one.cluster,
@@ -80,14 +80,14 @@ def row(one: Stored, metrics: Iterable[str]) -> Row:
     )
 
 
-def _figure(one: Stored, metric: str) -> Figure | None:
+def _figure(one: StoredRun, metric: str) -> Figure | None:
     measured = overall(metric, one.verdict.measures)
     if measured is None or measured.value is None or not isfinite(measured.value):
         return None
     return Figure(value=measured.value, unit=measured.unit, censored=measured.censored)
 
 
-def chosen(rows: Iterable[Row], word: str | None, since: datetime | None) -> list[Row]:
+def chosen(rows: Iterable[HistoryRow], word: str | None, since: datetime | None) -> list[HistoryRow]:
     """Return rows oldest first; filtered by a part of the scenario's name and by the earliest start."""
     wanted = (
         each
@@ -97,13 +97,13 @@ def chosen(rows: Iterable[Row], word: str | None, since: datetime | None) -> lis
     return sorted(wanted, key=lambda each: (each.began, each.folder))
 
 
-def groups(rows: Iterable[Row]) -> list[Group]:
+def groups(rows: Iterable[HistoryRow]) -> list[RunGroup]:
     """Group rows by scenario, then by Kafka version, lower ones first, then by mode; the order of rows is kept."""
-    found: dict[tuple[str, str, str], list[Row]] = {}
+    found: dict[tuple[str, str, str], list[HistoryRow]] = {}
     for each in rows:
         found.setdefault((each.scenario, each.cluster.kafka, each.cluster.mode), []).append(each)
     ordered = sorted(found, key=lambda key: (key[0], _version(key[1]), key[2]))
-    return [Group(*key, tuple(found[key])) for key in ordered]
+    return [RunGroup(*key, tuple(found[key])) for key in ordered]
 
 
 def _version(text: str) -> Sequence[tuple[int, str]]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.campaign.history.folders import Passed
-from chaosk.campaign.history.history import Group, Row, groups
+from chaosk.campaign.history.history import HistoryRow, RunGroup, groups
 from chaosk.campaign.history.trend import LONGEST, span, sparkline
 from chaosk.core.figures import figure, metric_name
 from chaosk.core.printable import printable
@@ -24,7 +24,7 @@ from chaosk.rundir.verdict import Outcome
 _FORMULA = tuple("=+-@")
 
 
-def as_json(rows: Sequence[Row], passed: Iterable[Passed]) -> str:
+def as_json(rows: Sequence[HistoryRow], passed: Iterable[Passed]) -> str:
     """Return an object with ``runs`` and with the skipped folders."""
     told = {
         "runs": [each.model_dump(mode="json") for each in rows],
@@ -33,7 +33,7 @@ def as_json(rows: Sequence[Row], passed: Iterable[Passed]) -> str:
     return json.dumps(told, indent=1)
 
 
-def as_csv(rows: Sequence[Row], metrics: Sequence[str]) -> str:
+def as_csv(rows: Sequence[HistoryRow], metrics: Sequence[str]) -> str:
     """Return a line for each run; each figure has a second column, true if its value is a lower bound."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -54,7 +54,7 @@ def as_csv(rows: Sequence[Row], metrics: Sequence[str]) -> str:
     return out.getvalue()
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: HistoryRow) -> list[str]:
     cluster = row.cluster
     told = [row.began.isoformat(), row.scenario, cluster.name, cluster.kafka, cluster.mode, row.verdict, row.found]
     told += [row.expected or "", str(row.as_expected).lower(), f"{row.seconds:.3f}"]
@@ -77,7 +77,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def on_terminal(rows: Sequence[Row], metrics: Sequence[str], base: Path) -> Iterator[RenderableType]:
+def on_terminal(rows: Sequence[HistoryRow], metrics: Sequence[str], base: Path) -> Iterator[RenderableType]:
     """Yield a table for each scenario and cluster version, with the trend of each figure below it."""
     for group in groups(rows):
         on = ", ".join(word for word in (f"Kafka {group.kafka}" if group.kafka else "", group.mode) if word)
@@ -87,7 +87,7 @@ def on_terminal(rows: Sequence[Row], metrics: Sequence[str], base: Path) -> Iter
         yield Text("")
 
 
-def _table(group: Group, metrics: Sequence[str], base: Path) -> Table:
+def _table(group: RunGroup, metrics: Sequence[str], base: Path) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", show_edge=False)
     for name in ("when", "cluster", "verdict", "as expected"):
         table.add_column(name, no_wrap=True)
@@ -106,13 +106,13 @@ def _table(group: Group, metrics: Sequence[str], base: Path) -> Table:
     return table
 
 
-def _verdict(row: Row) -> Text:
+def _verdict(row: HistoryRow) -> Text:
     if not row.healed:
         return Text("✕ NOT HEALED", style=STYLES[Outcome.VIOLATION])
     return Text(f"{SIGNS[row.verdict]} {row.verdict}", style=STYLES[row.verdict])
 
 
-def _expected(row: Row) -> str:
+def _expected(row: HistoryRow) -> str:
     """Return ``yes`` if the scenario wants this outcome, else ``no``; with the found outcome if the verdict differs."""
     return ("yes" if row.as_expected else "no") + (f": {row.found}" if row.found != row.verdict else "")
 
@@ -122,7 +122,7 @@ def _relative(folder: str, base: Path) -> str:
     return str(path.relative_to(base)) if path.is_relative_to(base) else folder
 
 
-def _trend(group: Group, metric: str) -> Text:
+def _trend(group: RunGroup, metric: str) -> Text:
     figures = [row.figures[metric] for row in group.rows]
     last = f", the last {LONGEST}" if len(figures) > LONGEST else ""
     line = Text(f"  {metric_name(metric)} ", style="dim")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chaosk.campaign.history.stored_run import Stored
+from chaosk.campaign.history.stored_run import StoredRun
 from chaosk.report.axis import Axis, Floats
 from chaosk.report.source import Source
 from chaosk.report.tables import Frame, UnreadableTable, frames
@@ -39,7 +39,7 @@ class Series:
     """Seconds from due to acknowledged, by when the record was due; NaN if none was."""
 
 
-def series(runs: Sequence[Stored], notes: list[str]) -> list[Series | None]:
+def series(runs: Sequence[StoredRun], notes: list[str]) -> list[Series | None]:
     """Return each run's series; None, and a note, if its events cannot be read or have no sends."""
     own = [axis_of(Source(one.run, one.verdict, one.plan, {}, {})) for one in runs]
     before = min(max(axis.zero - axis.low for axis in own), _BEFORE * 1_000_000_000)
@@ -48,7 +48,7 @@ def series(runs: Sequence[Stored], notes: list[str]) -> list[Series | None]:
     return [_of(one, mine, all_of, notes) for one, mine, all_of in zip(runs, own, shared, strict=True)]
 
 
-def _of(one: Stored, own: Axis, shared: Axis, notes: list[str]) -> Series | None:
+def _of(one: StoredRun, own: Axis, shared: Axis, notes: list[str]) -> Series | None:
     try:
         told = together(_bounded(frames(one.run, "sends", *_COLUMNS)), shared)
     except UnreadableTable as error:

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from chaosk.campaign.gate.attempts import counted
-from chaosk.campaign.history.folders import Found, passed
+from chaosk.campaign.history.folders import RunListing, passed
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
 from chaosk.report.source import mapping, read_verdict
@@ -38,7 +38,7 @@ class Cluster(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRun:
     """A judged run."""
 
     run: RunDir
@@ -73,14 +73,14 @@ def part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def stored(run: RunDir) -> Stored:
+def stored(run: RunDir) -> StoredRun:
     """Load a run directory; raises UsageError if it is not judged, or contains impossible times."""
     verdict = read_verdict(run)
     if not _possible(verdict):
         raise UsageError(f"{run.verdict}: gives times that no run has; judge it again with `chaosk analyze {run.root}`")
     notes: list[str] = []
     plan = mapping(run.plan, notes)
-    return Stored(run, verdict, plan, tuple(notes))
+    return StoredRun(run, verdict, plan, tuple(notes))
 
 
 def _possible(verdict: Verdict) -> bool:
@@ -92,7 +92,7 @@ def _possible(verdict: Verdict) -> bool:
     return isfinite(lasts) and 0 <= lasts <= _LONGEST and all(0 <= at < _DISTANT for at in times)
 
 
-def judged(found: Found) -> Iterable[Stored]:
+def judged(found: RunListing) -> Iterable[StoredRun]:
     """Yield the runs that have a verdict; the others are added to the skipped folders."""
     for run in found.runs:
         try:

@@ -8,7 +8,7 @@ from chaosk.core.errors import UsageError
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class ControllerQuorum(Condition):
@@ -16,7 +16,7 @@ class ControllerQuorum(Condition):
 
     spelling: ClassVar[str] = "controller_quorum"
     example: ClassVar[str] = "controller_quorum"
-    needs: ClassVar[Needs | None] = Needs("kraft", "write zookeeper_quorum")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("kraft", "write zookeeper_quorum")
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
         """Ask the quorum's leader once, through the brokers."""

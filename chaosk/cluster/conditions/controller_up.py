@@ -8,7 +8,7 @@ from chaosk.core.errors import UsageError
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class ControllerUp(Condition):
@@ -16,7 +16,7 @@ class ControllerUp(Condition):
 
     spelling: ClassVar[str] = "controller_up(ID)"
     example: ClassVar[str] = "controller_up(101)"
-    needs: ClassVar[Needs | None] = Needs("kraft", "write zookeeper_up(ID)")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("kraft", "write zookeeper_up(ID)")
 
     id: int
     """Node id."""

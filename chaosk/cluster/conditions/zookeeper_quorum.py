@@ -8,7 +8,7 @@ from chaosk.core.errors import UsageError
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class ZooKeeperQuorum(Condition):
@@ -16,7 +16,7 @@ class ZooKeeperQuorum(Condition):
 
     spelling: ClassVar[str] = "zookeeper_quorum"
     example: ClassVar[str] = "zookeeper_quorum"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller_quorum")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write controller_quorum")
 
     def ask(self, live: Live, inventory: Inventory) -> Answer:
         """Ask every node once."""

@@ -8,7 +8,7 @@ from chaosk.core.errors import UsageError
 from chaosk.spec.contracts.condition import Answer, Condition
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class ZooKeeperUp(Condition):
@@ -16,7 +16,7 @@ class ZooKeeperUp(Condition):
 
     spelling: ClassVar[str] = "zookeeper_up(ID)"
     example: ClassVar[str] = "zookeeper_up(1)"
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller_up(ID)")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write controller_up(ID)")
 
     id: int
     """ZooKeeper id."""

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from chaosk.core.units import Duration
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason
 
 _SAID = 200
 """Bytes shown of the end of its output."""
@@ -41,7 +41,7 @@ stop_conditions:
         """The configured pause."""
         return self.every
 
-    def look(self, sight: Sight) -> Seen | None:  # noqa: ARG002 - it looks at nothing of chaosk's
+    def look(self, sight: StopConditionInputs) -> StopReason | None:  # noqa: ARG002 - it looks at nothing of chaosk's
         """Run it once."""
         with tempfile.TemporaryFile() as said:  # a file: leftover children would keep a pipe open
             try:
@@ -62,8 +62,8 @@ stop_conditions:
             words = " ".join(said.read().decode("utf-8", "replace").split())
         return self._seen(f"ended with {status}{f': {words}' if words else ''}")
 
-    def _seen(self, what: str) -> Seen:
-        return Seen(time.monotonic_ns(), f"`{self.argv[0]}` {what}")
+    def _seen(self, what: str) -> StopReason:
+        return StopReason(time.monotonic_ns(), f"`{self.argv[0]}` {what}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

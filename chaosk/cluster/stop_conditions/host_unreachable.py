@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.units import Duration
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason
 
 
 class HostUnreachable(StopCondition):
@@ -28,9 +28,9 @@ stop_conditions:
         """One second."""
         return 1.0
 
-    def look(self, sight: Sight) -> Seen | None:
+    def look(self, sight: StopConditionInputs) -> StopReason | None:
         """Ask all hosts in parallel."""
         at, silent = sight.unreachable(self.within)
         if not silent:
             return None
-        return Seen(at, "; ".join(f"{host} does not answer: {why}" for host, why in sorted(silent.items())))
+        return StopReason(at, "; ".join(f"{host} does not answer: {why}" for host, why in sorted(silent.items())))

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.core.units import Duration
-from chaosk.spec.contracts.stop_condition import Change, Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import OperationCounts, StopCondition, StopConditionInputs, StopReason
 from chaosk.spec.fields import Name
 
 
@@ -31,16 +31,18 @@ stop_conditions:
     least: Annotated[int, Field(ge=1)] = 10
     """Minimum number of operations in the window."""
 
-    def look(self, sight: Sight) -> Seen | None:
+    def look(self, sight: StopConditionInputs) -> StopReason | None:
         """Check the probes' own counts."""
         found = sight.changes(self.window)
         for one in found[1] if found else ():
             if found is not None and self.probe in (None, one.probe) and self._breached(one):
                 done = one.ok + one.bad
                 share = f"{one.bad / done:.0%}, more than {self.above:.0%}"
-                return Seen(found[0], f"{one.probe}: {one.bad} of {done} failed within {self.window:g} s ({share})")
+                return StopReason(
+                    found[0], f"{one.probe}: {one.bad} of {done} failed within {self.window:g} s ({share})"
+                )
         return None
 
-    def _breached(self, one: Change) -> bool:
+    def _breached(self, one: OperationCounts) -> bool:
         done = one.ok + one.bad
         return done >= self.least and one.bad > self.above * done

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition, Strained
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason, Strained
 
 _SHOWN = 3
 
@@ -27,14 +27,16 @@ stop_conditions:
     least: Annotated[int, Field(ge=1)] | None = None
     """Required number of in-sync replicas; by default each topic's own ``min.insync.replicas``."""
 
-    def look(self, sight: Sight) -> Seen | None:
+    def look(self, sight: StopConditionInputs) -> StopReason | None:
         """Check the watcher's last sample."""
         found = sight.strained()
         short = [self._told(one) for one in found[1] if one.in_sync < self._needed(one)] if found else []
         if found is None or not short:
             return None
         more = f", and {len(short) - _SHOWN} more" if len(short) > _SHOWN else ""
-        return Seen(found[0], f"not the scenario's, and too few replicas in sync: {', '.join(short[:_SHOWN])}{more}")
+        return StopReason(
+            found[0], f"not the scenario's, and too few replicas in sync: {', '.join(short[:_SHOWN])}{more}"
+        )
 
     def _needed(self, one: Strained) -> int:
         return min(one.replicas, one.least if self.least is None else self.least)

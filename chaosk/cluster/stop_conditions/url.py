@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from chaosk.core.units import Duration
-from chaosk.spec.contracts.stop_condition import Seen, Sight, StopCondition
+from chaosk.spec.contracts.stop_condition import StopCondition, StopConditionInputs, StopReason
 
 
 class FailingUrl(StopCondition):
@@ -37,14 +37,14 @@ stop_conditions:
         """The configured pause."""
         return self.every
 
-    def look(self, sight: Sight) -> Seen | None:  # noqa: ARG002 - it looks at nothing of chaosk's
+    def look(self, sight: StopConditionInputs) -> StopReason | None:  # noqa: ARG002 - it looks at nothing of chaosk's
         """Ask once, in a separate thread: a socket's time-out does not limit an answer that arrives in small pieces."""
         problems: list[str | None] = []
         asking = threading.Thread(target=lambda: problems.append(self._ask()), daemon=True)
         asking.start()
         asking.join(self.timeout)
         problem = problems[0] if problems else f"no answer within {self.timeout:g} s"
-        return None if problem is None else Seen(time.monotonic_ns(), f"{self.url}: {problem}")
+        return None if problem is None else StopReason(time.monotonic_ns(), f"{self.url}: {problem}")
 
     def _ask(self) -> str | None:
         request = urllib.request.Request(self.url, headers={"User-Agent": "chaosk"})  # noqa: S310 - http(s), see `url`

@@ -11,7 +11,7 @@ from chaosk.core.errors import ClusterError, UsageError
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
 
 
-class Controller(Target):
+class ControllerTarget(Target):
     """The current controller of the cluster: the broker elected through ZooKeeper, or the leader of the KRaft quorum.
 
     In KRaft also a controller by its id, ``follower`` (the follower with the lowest id) or ``followers`` (all).

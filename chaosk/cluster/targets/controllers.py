@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class AllControllers(Target):
@@ -14,7 +14,7 @@ class AllControllers(Target):
     spelling: ClassVar[str] = "controllers"
     example: ClassVar[str] = "controllers"
     kinds: ClassVar[frozenset[NodeKind]] = frozenset({"broker", "controller"})
-    needs: ClassVar[Needs | None] = Needs("kraft", "write controller, the one broker that it is")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("kraft", "write controller, the one broker that it is")
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

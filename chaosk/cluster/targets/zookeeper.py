@@ -8,7 +8,7 @@ from pydantic import StringConstraints
 
 from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 _ROLES = {"leader": ("leader", "standalone"), "follower": ("follower",), "followers": ("follower",)}
 """The modes that ``srvr`` reports, by role; a standalone node is its own leader."""
@@ -23,7 +23,7 @@ class OneZooKeeper(Target):
     spelling: ClassVar[str] = "zookeeper ID|leader|follower|followers"
     example: ClassVar[str] = "zookeeper leader"
     kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controller, or controller followers")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write controller, or controller followers")
 
     node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")]
     """Its id, ``leader``, ``follower`` or ``followers``."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class AllZooKeepers(Target):
@@ -15,7 +15,7 @@ class AllZooKeepers(Target):
     spelling: ClassVar[str] = "zookeepers"
     example: ClassVar[str] = "zookeepers"
     kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "write controllers")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "write controllers")
     static: ClassVar[bool] = True
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from chaosk.cluster.targets._nodes import zookeeper_node
 from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target
 from chaosk.spec.expression import parse_target
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class ZooKeepersOn(Target):
@@ -16,7 +16,7 @@ class ZooKeepersOn(Target):
     spelling: ClassVar[str] = "zookeepers_on(TARGET)"
     example: ClassVar[str] = "zookeepers_on(leader(orders, 0))"
     kinds: ClassVar[frozenset[NodeKind]] = frozenset({"zookeeper"})
-    needs: ClassVar[Needs | None] = Needs("zookeeper", "leave it out")
+    needs: ClassVar[RequiredMode | None] = RequiredMode("zookeeper", "leave it out")
 
     of: str
     """A target, whose hosts are meant."""

@@ -15,7 +15,7 @@ TIMEOUT = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class PartitionLog:
     """The log of a partition on a broker."""
 
     process: ServerProcess
@@ -32,32 +32,32 @@ def corrupt_id(run_id: str, entry: str, folder: str, name: str) -> str:
     return hashlib.sha256(f"{run_id}/{entry}/{folder}/{name}".encode()).hexdigest()[:10]
 
 
-def fits(log: Log) -> Command:
+def fits(log: PartitionLog) -> Command:
     """Check that there is a segment to corrupt."""
     return _command(log, "fits")
 
 
-def corrupt(log: Log) -> Command:
+def corrupt(log: PartitionLog) -> Command:
     """Overwrite bytes in the middle of the segment; the server must not run."""
     return _command(log, "corrupt")
 
 
-def is_recovered(log: Log) -> Command:
+def is_recovered(log: PartitionLog) -> Command:
     """Check that the corrupt bytes are gone."""
     return _command(log, "recovered")
 
 
-def mend(log: Log) -> Command:
+def mend(log: PartitionLog) -> Command:
     """Restore the overwritten bytes, if they are still corrupt."""
     return _command(log, "mend")
 
 
-def is_mended(log: Log) -> Command:
+def is_mended(log: PartitionLog) -> Command:
     """Check that nothing has to be restored."""
     return _command(log, "mended")
 
 
-def _command(log: Log, action: str) -> Command:
+def _command(log: PartitionLog, action: str) -> Command:
     words = (action, log.which, log.folder, *service.place(log.process), log.name)
     argv = ("sh", "-c", script("corrupt"), "chaosk", *words)
     return Command(host=log.process.host, argv=argv, sudo=True, timeout=TIMEOUT, repeatable=True)

@@ -19,7 +19,7 @@ MENDING = 180.0
 """Time-out in seconds for restoring a disk: its file system is checked."""
 
 
-class Disk(NamedTuple):
+class MappedDisk(NamedTuple):
     """The disk under a server's data directory."""
 
     process: ServerProcess
@@ -35,32 +35,32 @@ def disk_id(run_id: str, entry: str, folder: str) -> str:
     return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
-def fits(disk: Disk, ill: Ill) -> Command:
+def fits(disk: MappedDisk, ill: Ill) -> Command:
     """Check that the disk's table can be replaced and restored."""
     return _command(disk, "fits", ill)
 
 
-def put(disk: Disk, ill: Ill) -> Command:
+def put(disk: MappedDisk, ill: Ill) -> Command:
     """Replace the disk's table."""
     return _command(disk, "put", ill)
 
 
-def stands(disk: Disk, ill: Ill) -> Command:
+def stands(disk: MappedDisk, ill: Ill) -> Command:
     """Check that the disk has that table, and that a read shows its effect."""
     return _command(disk, "stands", ill)
 
 
-def lift(disk: Disk, ill: Ill) -> Command:
+def lift(disk: MappedDisk, ill: Ill) -> Command:
     """Restore the original table; after failures, the server is killed and the file system repaired."""
     return _command(disk, "lift", ill, MENDING)
 
 
-def is_gone(disk: Disk, ill: Ill) -> Command:
+def is_gone(disk: MappedDisk, ill: Ill) -> Command:
     """Check that there is no table to restore."""
     return _command(disk, "gone", ill)
 
 
-def _command(disk: Disk, action: str, ill: Ill, timeout: float = QUICK) -> Command:
+def _command(disk: MappedDisk, action: str, ill: Ill, timeout: float = QUICK) -> Command:
     process, folder, own, which = disk
     argv = (
         *("sh", "-c", script("mapper"), "chaosk", action, own, which, folder),

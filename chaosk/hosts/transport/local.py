@@ -55,7 +55,7 @@ class Local:
         """See :meth:`Transport.close`."""
 
 
-class Reach:
+class RoutingTransport:
     """The transport to a cluster's hosts and to this machine."""
 
     def __init__(self, hosts: Transport, kept: Path) -> None:

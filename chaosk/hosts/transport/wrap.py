@@ -34,7 +34,7 @@ _TURN = f'{_HEADER}; "$@" </dev/null; {_TRAILERS}'
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandOutput:
     """The output of a command, unwrapped."""
 
     exit_status: int
@@ -81,7 +81,7 @@ def complete(stdout: bytes | bytearray, stderr: bytes | bytearray, nonce: str) -
     return mark in stderr and stdout.endswith(b"\n") and stdout.rfind(mark) > stdout.find(mark)
 
 
-def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
+def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> CommandOutput | None:
     """Return the answer between header and trailers; None if one of them is missing."""
     mark = re.escape(nonce)
     text = stdout.decode(errors="replace")
@@ -89,7 +89,7 @@ def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> Answer | None:
     errors, seen, _ = stderr.decode(errors="replace").rpartition(nonce)
     if found is None or not seen:
         return None
-    return Answer(int(found[3]), found[2], errors, started=int(found[1]), ended=int(found[4]))
+    return CommandOutput(int(found[3]), found[2], errors, started=int(found[1]), ended=int(found[4]))
 
 
 def _timed(command: Command) -> tuple[str, ...]:

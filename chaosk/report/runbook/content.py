@@ -34,7 +34,7 @@ class Runbook:
     hypothesis: str
     cluster: Pairs
     probes: Pairs
-    rows: tuple[preview.Row, ...]
+    rows: tuple[preview.PreviewRow, ...]
     aborts: tuple[str, ...]
     """Conditions that end the run automatically."""
     allowed: Pairs
@@ -45,7 +45,9 @@ class Runbook:
     roles: tuple[str, ...] = ROLES
 
 
-def runbook(scenario: Scenario, inventory: Inventory | None, rows: tuple[preview.Row, ...], file: str) -> Runbook:
+def runbook(
+    scenario: Scenario, inventory: Inventory | None, rows: tuple[preview.PreviewRow, ...], file: str
+) -> Runbook:
     """Collect the content of a runbook; ``rows``: of :mod:`chaosk.planning.preview`; ``file``: the inventory's name."""
     return Runbook(
         name=scenario.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chaosk.core.printable import printable
-from chaosk.planning.preview import Row
+from chaosk.planning.preview import PreviewRow
 from chaosk.report.markdown import escaped, section
 from chaosk.report.runbook.content import Runbook
 
@@ -57,7 +57,7 @@ def _aborts(book: Runbook) -> Iterator[str]:
     yield "To stop: **h** at the console. It heals at once, and asks nobody."
 
 
-def _step(number: int, row: Row) -> Iterator[str]:
+def _step(number: int, row: PreviewRow) -> Iterator[str]:
     yield ""
     yield f"## {number}. {escaped(row.entry)}: {escaped(row.step)}"
     yield ""

@@ -26,7 +26,7 @@ _READ = ("producer", "producer_incarnation", "seq")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Stretch:
+class MissingOffsets:
     """A range of offsets of one partition, from the first to the last missing one."""
 
     topic: str
@@ -35,7 +35,7 @@ class Stretch:
     last: int
 
 
-def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
+def missing(rundir: RunDir, topics: Collection[str]) -> tuple[MissingOffsets, ...]:
     """Return, by partition of ``topics``, the offsets of known records that the audit did not find there.
 
     Known records are those acknowledged or delivered at a known offset. A record is found if the audit at
@@ -53,10 +53,10 @@ def missing(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
         for place, first, last in _extents(batch.filter(pa.array(~seen.holds(batch))), starts):
             low, high = found.get(place, (first, last))
             found[place] = (min(low, first), max(high, last))
-    return tuple(sorted(Stretch(*place, *extent) for place, extent in found.items()))
+    return tuple(sorted(MissingOffsets(*place, *extent) for place, extent in found.items()))
 
 
-def whole(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
+def whole(rundir: RunDir, topics: Collection[str]) -> tuple[MissingOffsets, ...]:
     """Return all offsets of each partition of ``topics`` that the audit read completely; none for an empty partition.
 
     Raises EventLogError if the events cannot be read.
@@ -65,20 +65,20 @@ def whole(rundir: RunDir, topics: Collection[str]) -> tuple[Stretch, ...]:
     told = [row for row in rows if row["complete"] and row["isolation"] == _ALL and row["topic"] in topics]
     return tuple(
         sorted(
-            Stretch(row["topic"], row["partition"], row["log_start"], row["end"] - 1)
+            MissingOffsets(row["topic"], row["partition"], row["log_start"], row["end"] - 1)
             for row in told
             if row["end"] > row["log_start"]
         )
     )
 
 
-def joined(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
+def joined(stretches: Iterable[MissingOffsets]) -> tuple[MissingOffsets, ...]:
     """Return one stretch for each partition, from its lowest offset to its highest."""
-    found: dict[_Place, Stretch] = {}
+    found: dict[_Place, MissingOffsets] = {}
     for one in stretches:
         place = (one.topic, one.partition)
         old = found.get(place, one)
-        found[place] = Stretch(*place, min(old.first, one.first), max(old.last, one.last))
+        found[place] = MissingOffsets(*place, min(old.first, one.first), max(old.last, one.last))
     return tuple(sorted(found.values()))
 
 

@@ -17,7 +17,7 @@ _PAUSE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class AuditRange:
     """The offsets to read of one partition."""
 
     topic: str
@@ -33,7 +33,7 @@ class Range:
         return self.last_stable if isolation == "read_committed" else self.high_watermark
 
 
-def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> tuple[Range, ...]:
+def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> tuple[AuditRange, ...]:
     """Return the offsets to read of each partition of some topics, by topic and number.
 
     Waits up to ``settle`` seconds for every high watermark to reach the end of its leader's log: until then, records
@@ -73,7 +73,7 @@ def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int]:
     return {(one.topic, one.partition): one.last_stable for one in found if one.last_stable < one.high_watermark}
 
 
-def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[Range, ...]:
+def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[AuditRange, ...]:
     by_leader: dict[int, dict[str, list[int]]] = {}
     for one in states:
         by_leader.setdefault(one.leader, {}).setdefault(one.topic, []).append(one.partition)
@@ -93,14 +93,14 @@ def _ask_leader(
     return {(one.topic, one.partition): one for one in replica_offsets(answers)}
 
 
-def _range(topic: str, partition: int, told: ReplicaOffsets | str | None) -> Range:
-    empty = Range(topic, partition)
+def _range(topic: str, partition: int, told: ReplicaOffsets | str | None) -> AuditRange:
+    empty = AuditRange(topic, partition)
     if not isinstance(told, ReplicaOffsets):
         return replace(empty, why=told or "no leader tells its offsets")
     if told.log_start is None or told.high_watermark is None or told.last_stable is None or told.log_end is None:
         return replace(empty, why="its leader does not tell its offsets")
     behind = told.log_end - told.high_watermark
-    return Range(
+    return AuditRange(
         topic, partition, told.log_start, told.high_watermark, told.last_stable,
         f"the high watermark is {behind} offsets behind the end of the leader's log" if behind > 0 else None,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from chaosk.run.audit.ranges import Range
+from chaosk.run.audit.ranges import AuditRange
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Decoder
 
@@ -25,7 +25,7 @@ _COLUMNS = ("topic", "partition", "offset", "producer", "producer_incarnation", 
 Place = tuple[str, int]
 
 
-class Reader:
+class AuditReader:
     """Reads ranges at one isolation level.
 
     Its position is proven by librdkafka's end-of-partition event, which contains the next offset to fetch. That offset
@@ -44,7 +44,7 @@ class Reader:
         """Records read so far."""
         self._client = {**client, **self._settings()}
 
-    def read(self, todo: Sequence[Range], patience: float) -> tuple[str, ...]:
+    def read(self, todo: Sequence[AuditRange], patience: float) -> tuple[str, ...]:
         """Read until no record comes for ``patience`` seconds, and record it; return a line per incomplete range."""
         wanted = {
             (one.topic, one.partition): one.end(self._isolation) for one in todo if _has_more(one, self._isolation)
@@ -103,7 +103,7 @@ class Reader:
         else:
             self._failed[topic, partition] = f"{error.name()}: {error.str()}"
 
-    def _why(self, one: Range, wanted: Mapping[Place, int]) -> str | None:
+    def _why(self, one: AuditRange, wanted: Mapping[Place, int]) -> str | None:
         """Return the reason why a range was not read to its end, or is incomplete; None if all was read."""
         if one.why is not None:
             return one.why
@@ -130,11 +130,11 @@ class Reader:
         self._trouble = str(error.str())
 
 
-def _has_more(one: Range, isolation: str) -> bool:
+def _has_more(one: AuditRange, isolation: str) -> bool:
     return one.end(isolation) > one.log_start
 
 
-def _key(one: Range) -> Place:
+def _key(one: AuditRange) -> Place:
     return (one.topic, one.partition)
 
 

@@ -10,9 +10,9 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.committed_offsets import committed
 from chaosk.core.errors import ClusterError
-from chaosk.core.parallel import together
-from chaosk.run.audit.ranges import Range, ranges
-from chaosk.run.audit.reader import Reader
+from chaosk.core.parallel import parallel_map
+from chaosk.run.audit.ranges import AuditRange, ranges
+from chaosk.run.audit.reader import AuditReader
 from chaosk.run.audit.spec import AuditResult, AuditSpec
 from chaosk.rundir.events.live import LiveLog
 from chaosk.rundir.events.payload import Decoder
@@ -30,8 +30,8 @@ def audit(spec: AuditSpec) -> AuditResult:
     settings = client_settings(spec.inventory)
     with LiveLog(Path(spec.folder), spec.run_id) as log, Brokers(spec.inventory, settings) as brokers:
         todo = ranges(brokers, spec.topics)
-        readers = [Reader(settings, isolation, Decoder(spec.run_id), log) for isolation in ISOLATIONS]
-        incomplete = together(lambda reader: reader.read(todo, spec.patience), readers)
+        readers = [AuditReader(settings, isolation, Decoder(spec.run_id), log) for isolation in ISOLATIONS]
+        incomplete = parallel_map(lambda reader: reader.read(todo, spec.patience), readers)
         silent = [line for group in spec.groups for line in _write_group(brokers, log, group, todo)]
     lines = (*(line for lines in incomplete for line in lines), *silent)
     return AuditResult(
@@ -42,7 +42,7 @@ def audit(spec: AuditSpec) -> AuditResult:
     )
 
 
-def _write_group(brokers: Brokers, log: LiveLog, group: str, todo: Sequence[Range]) -> list[str]:
+def _write_group(brokers: Brokers, log: LiveLog, group: str, todo: Sequence[AuditRange]) -> list[str]:
     """Record the committed offsets of a group; return a line if its coordinator does not answer."""
     asked: dict[str, list[int]] = {}
     for one in todo:

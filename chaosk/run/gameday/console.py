@@ -13,10 +13,10 @@ import structlog
 
 from chaosk.run.display import Status
 from chaosk.run.gameday.groups import Watched
-from chaosk.run.gameday.operator import Desk
+from chaosk.run.gameday.operator import Operator
 from chaosk.run.gameday.screen import painted, screen
 from chaosk.run.gameday.terminal import Terminal, TerminalLost
-from chaosk.run.gameday.view import Mode, View
+from chaosk.run.gameday.view import ConsoleView, Mode
 
 log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ _END_WITHIN = 1.0
 class Console:
     """The display of a game day; use as a context manager. See :class:`chaosk.run.display.Display`."""
 
-    def __init__(self, terminal: Terminal, desk: Desk, scenario: str) -> None:
+    def __init__(self, terminal: Terminal, desk: Operator, scenario: str) -> None:
         self._terminal, self._desk, self._scenario = terminal, desk, scenario
         self._began = time.monotonic()
         self._status = Status(phase="", elapsed=0.0)
@@ -154,13 +154,13 @@ class Console:
         self._look.wait(REDRAW)
         self._look.clear()
 
-    def view(self) -> View:
+    def view(self) -> ConsoleView:
         """Return the content of the next frame."""
         opened = self._desk.open
         about = opened.question.entry if opened else ""
         if about != self._about:
             self._about, self._scrolled = about, 0
-        return View(
+        return ConsoleView(
             scenario=self._scenario,
             operator=self._desk.operator,
             status=self._status,

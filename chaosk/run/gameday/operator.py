@@ -39,7 +39,7 @@ class Open:
         return self.within - (now() - self.asked) / 1e9
 
 
-class Desk:
+class Operator:
     """Asks one operator; usable from any thread. See :class:`chaosk.run.approval.Decider`."""
 
     def __init__(self, operator: str, within: float, stop: threading.Event) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from chaosk.run.gameday import sections
 from chaosk.run.gameday.sections import GUTTER, Section, harmless
 from chaosk.run.gameday.terminal import HEIGHT, WIDTH
-from chaosk.run.gameday.view import View
+from chaosk.run.gameday.view import ConsoleView
 
 _KEYS = {
     "asked": "g go   s skip   n note   h heal and stop   up/down scroll",
@@ -23,7 +23,7 @@ _KEYS = {
 }
 
 
-def screen(view: View, width: int, height: int) -> tuple[Text, ...]:
+def screen(view: ConsoleView, width: int, height: int) -> tuple[Text, ...]:
     """Return the rows of a frame; for a terminal that has become too small, only a message."""
     if width < WIDTH or height < HEIGHT:
         rows = [
@@ -65,7 +65,7 @@ def _cut(rows: list[Text], width: int, height: int) -> tuple[Text, ...]:
     return (*rows, *(Text() for _ in range(height - len(rows))))
 
 
-def _head(view: View) -> Text:
+def _head(view: ConsoleView) -> Text:
     status = view.status
     if view.over:
         phase = ("over, judging", "bold")
@@ -82,7 +82,7 @@ def _head(view: View) -> Text:
     )
 
 
-def _foot(view: View) -> list[Text]:
+def _foot(view: ConsoleView) -> list[Text]:
     keys = _KEYS["asked" if view.mode == "keys" and view.asked else view.mode]
     if view.over:
         keys = "the run is over; its report is being made"
@@ -96,7 +96,7 @@ def _foot(view: View) -> list[Text]:
     return rows
 
 
-def _body(view: View, width: int, room: int) -> list[Text]:
+def _body(view: ConsoleView, width: int, room: int) -> list[Text]:
     """Return all sections in the available rows; an open question comes first and replaces the timeline."""
     top = sections.question(view, width) if view.asked else sections.timeline(view)
     parts = [

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from chaosk.run.active_faults import Standing
+from chaosk.run.active_faults import ActiveFault
 from chaosk.run.clock import now
 from chaosk.run.gameday.groups import Watched
-from chaosk.run.gameday.view import View
+from chaosk.run.gameday.view import ConsoleView
 from chaosk.run.timeline import Outlook
 from chaosk.spec.contracts.live import ProbeState
 
@@ -37,7 +37,7 @@ def short(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02d}" if whole >= 100 else f"{whole} s"
 
 
-def timeline(view: View) -> Section:
+def timeline(view: ConsoleView) -> Section:
     """Return the entries, from the last finished one on."""
     entries = view.status.outlook
     asked = view.asked.question.entry if view.asked else None
@@ -56,13 +56,13 @@ def _entry(one: Outlook, state: str) -> Text:
     return Text.assemble(f"{one.entry:<16} {one.kind:<20} ", (f"{state}{when}", _STYLES.get(state, "dim")))
 
 
-def faults(view: View) -> Section:
+def faults(view: ConsoleView) -> Section:
     """Return the faults in place, with the remaining time of their leases."""
     rows = tuple(_fault(one) for one in view.status.faults) or (Text("none in place", "dim"),)
     return Section("faults", rows, least=min(2, len(rows)))
 
 
-def _fault(one: Standing) -> Text:
+def _fault(one: ActiveFault) -> Text:
     style = "red" if one.state == "NOT HEALED" else "yellow"
     lease = "" if one.lease is None else f"  lease {short(one.lease)}"
     return Text.assemble(
@@ -70,7 +70,7 @@ def _fault(one: Standing) -> Text:
     )
 
 
-def probes(view: View) -> Section:
+def probes(view: ConsoleView) -> Section:
     """Return rate, latency, outcomes and the last error of each probe."""
     states = view.status.probes
     rows = tuple(_probe(one, view.status.rates.get(one.probe), view.latencies.get(one.probe)) for one in states)
@@ -97,13 +97,13 @@ def _latency(seconds: float | None) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 10 else f"{seconds:.1f} s"
 
 
-def cluster(view: View, width: int) -> Section:
+def cluster(view: ConsoleView, width: int) -> Section:
     """Return controller, brokers, and leaders and in-sync replicas of each topic."""
     rows = tuple(row for line in view.status.cluster for row in wrapped(line, width))
     return Section("cluster", rows or (Text("nothing is known yet", "dim"),), least=min(3, max(1, len(rows))))
 
 
-def groups(view: View) -> Section:
+def groups(view: ConsoleView) -> Section:
     """Return the consumer groups with their states."""
     return Section("groups", tuple(_group(one) for one in view.groups), least=min(2, len(view.groups)))
 
@@ -120,13 +120,13 @@ def _group(one: Watched) -> Text:
     return Text.assemble(told, (f"  {state.problem}" if state.problem else "", "red"))
 
 
-def said(view: View, width: int, rows: int) -> Section:
+def said(view: ConsoleView, width: int, rows: int) -> Section:
     """Return the run's last messages."""
     lines = [row for line in view.said[-rows:] for row in wrapped(line, width)]
     return Section("said", tuple(lines[-rows:]), least=2)
 
 
-def question(view: View, width: int) -> Section:
+def question(view: ConsoleView, width: int) -> Section:
     """Return the open question: targets, commands and undo of the step."""
     if view.asked is None:
         return Section("ask", ())
@@ -134,7 +134,7 @@ def question(view: View, width: int) -> Section:
     return Section("ask", rows[min(view.scrolled, max(0, len(rows) - 1)) :], least=10)
 
 
-def _question(view: View, width: int) -> Iterator[Text]:
+def _question(view: ConsoleView, width: int) -> Iterator[Text]:
     assert view.asked is not None  # noqa: S101 - for mypy: the caller has checked
     asked, more = view.asked.question, view.asked.behind
     behind = f"  ({more} more to come)" if more else ""

@@ -14,11 +14,11 @@ from typing import Self
 
 import click
 
-from chaosk.run.environment import Field
+from chaosk.run.environment import Environment
 from chaosk.run.gameday.console import Console
 from chaosk.run.gameday.groups import GroupWatch
 from chaosk.run.gameday.latencies import Latencies
-from chaosk.run.gameday.operator import Desk
+from chaosk.run.gameday.operator import Operator
 from chaosk.run.gameday.terminal import Terminal
 from chaosk.rundir.paths import RunDir
 
@@ -42,7 +42,7 @@ class Session:
     def __init__(self, options: Options, scenario: str, stop: threading.Event) -> None:
         """``stop`` is set to have the run healed and stopped."""
         self._options = options
-        self.desk = Desk(options.operator, options.answer_within, stop)
+        self.desk = Operator(options.operator, options.answer_within, stop)
         self.console = Console(Terminal(), self.desk, scenario)
 
     def __enter__(self) -> Self:
@@ -70,7 +70,7 @@ class Session:
             raise KeyboardInterrupt
 
     @contextmanager
-    def watching(self, field: Field, rundir: RunDir) -> Iterator[None]:
+    def watching(self, field: Environment, rundir: RunDir) -> Iterator[None]:
         """Observe latencies, the groups of the probes, and the requested groups, for the console."""
         watch = GroupWatch([*field.groups, *self._options.watch_groups], field.group)
         latencies = Latencies(rundir.live)

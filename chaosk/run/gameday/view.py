@@ -14,7 +14,7 @@ Mode = Literal["keys", "note", "confirm"]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ConsoleView:
     """One frame's content."""
 
     scenario: str

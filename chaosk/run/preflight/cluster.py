@@ -12,7 +12,7 @@ from chaosk.cluster.ongoing_reassignments import reassigning
 from chaosk.cluster.views import partitions
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ClusterError
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.spec.contracts.live import Live, PartitionState
 from chaosk.spec.inventory import Inventory
 
@@ -21,7 +21,7 @@ FEW = 5
 _WAIT = "wait until it is whole, or mend it: a fault on top would prove nothing"
 
 
-def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[str] = ()) -> Iterator[Finding]:
+def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[str] = ()) -> Iterator[Diagnostic]:
     """Yield the findings about a cluster; ``own``: topics that are recreated, so that their state does not matter.
 
     Raises PreflightError for unusable client settings.
@@ -43,7 +43,7 @@ def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[
         yield bad("cluster", "reassignments", str(error), _WAIT)
 
 
-def listeners(found: Iterable[Advertised]) -> Iterator[Finding]:
+def listeners(found: Iterable[Advertised]) -> Iterator[Diagnostic]:
     """Yield a finding for each client listener of each broker: the advertised address must be reachable."""
     for one in found:
         where, what = f"broker {one.broker}", f"listener {one.listener}"
@@ -72,7 +72,7 @@ def _whole(inventory: Inventory) -> str:
     return "every broker and ZooKeeper node serves, there is a controller"
 
 
-def _partitions(every: Sequence[PartitionState]) -> Finding:
+def _partitions(every: Sequence[PartitionState]) -> Diagnostic:
     told = [said for one in every if (said := complaint(one)) is not None]
     if told:
         more = f"; and {len(told) - FEW} more" if len(told) > FEW else ""
@@ -80,7 +80,7 @@ def _partitions(every: Sequence[PartitionState]) -> Finding:
     return ok("cluster", "partitions", f"all {len(every)} have a leader and a full ISR")
 
 
-def _moving(moving: Sequence[str]) -> Finding:
+def _moving(moving: Sequence[str]) -> Diagnostic:
     if moving:
         more = f" and {len(moving) - FEW} more" if len(moving) > FEW else ""
         return bad(

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.configs import broker_config
 from chaosk.core.errors import ClusterError
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.spec.entity import spelled
 from chaosk.spec.scenario import Scalar
 
 _TODO = "configure it so, or name another cluster with --inventory"
 
 
-def configured(brokers: Brokers, every: tuple[int, ...], wanted: Mapping[str, Scalar]) -> Iterator[Finding]:
+def configured(brokers: Brokers, every: tuple[int, ...], wanted: Mapping[str, Scalar]) -> Iterator[Diagnostic]:
     """Yield a finding for each broker about the settings that the scenario needs; none if it needs none."""
     for broker in every if wanted else ():
         where = f"broker {broker}"

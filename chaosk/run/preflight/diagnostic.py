@@ -12,7 +12,7 @@ State = Literal["ok", "warning", "unknown", "bad"]
 """``bad``: no run can start; ``unknown``: it could not be examined; ``warning``: a run can start."""
 
 
-class Finding(Model):
+class Diagnostic(Model):
     """One finding."""
 
     where: str
@@ -29,32 +29,32 @@ class Finding(Model):
         return f"{self.where}: {self.what}: {self.seen}" + (f"; {self.todo}" if self.todo else "")
 
 
-def ok(where: str, what: str, seen: str) -> Finding:
+def ok(where: str, what: str, seen: str) -> Diagnostic:
     """Return a finding without a problem."""
-    return Finding(where=where, what=what, state="ok", seen=seen)
+    return Diagnostic(where=where, what=what, state="ok", seen=seen)
 
 
-def bad(where: str, what: str, seen: str, todo: str) -> Finding:
+def bad(where: str, what: str, seen: str, todo: str) -> Diagnostic:
     """Return a finding that prevents a run until ``todo`` is done."""
-    return Finding(where=where, what=what, state="bad", seen=seen, todo=todo)
+    return Diagnostic(where=where, what=what, state="bad", seen=seen, todo=todo)
 
 
-def warning(where: str, what: str, seen: str, todo: str) -> Finding:
+def warning(where: str, what: str, seen: str, todo: str) -> Diagnostic:
     """Return a finding that does not prevent a run."""
-    return Finding(where=where, what=what, state="warning", seen=seen, todo=todo)
+    return Diagnostic(where=where, what=what, state="warning", seen=seen, todo=todo)
 
 
-def unknown(where: str, what: str, why: str) -> Finding:
+def unknown(where: str, what: str, why: str) -> Diagnostic:
     """Return a finding for an item that could not be examined."""
-    return Finding(where=where, what=what, state="unknown", seen=why)
+    return Diagnostic(where=where, what=what, state="unknown", seen=why)
 
 
-def fit(findings: Iterable[Finding]) -> bool:
+def fit(findings: Iterable[Diagnostic]) -> bool:
     """Return True if a run may start."""
     return all(one.state != "bad" for one in findings)
 
 
-def refuse(findings: Iterable[Finding]) -> None:
+def refuse(findings: Iterable[Diagnostic]) -> None:
     """Raise PreflightError with every bad finding, if there is any."""
     told = [f"  {one}" for one in findings if one.state == "bad"]
     if told:

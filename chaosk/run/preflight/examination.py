@@ -7,10 +7,10 @@ from typing import NoReturn
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings
-from chaosk.cluster.live_cluster import ClusterLive
+from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.heal import find
 from chaosk.hosts.localhost import HERE, boot_id, places
 from chaosk.hosts.transport._contract import Transport
@@ -18,9 +18,9 @@ from chaosk.run.preflight import host as hosts
 from chaosk.run.preflight import kernels
 from chaosk.run.preflight.cluster import cluster
 from chaosk.run.preflight.configured import configured
-from chaosk.run.preflight.diagnostic import Finding, bad, fit
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, fit
 from chaosk.run.preflight.here import java
-from chaosk.run.preflight.host_requirements import Needs, needs
+from chaosk.run.preflight.host_requirements import HostRequirements, needs
 from chaosk.run.preflight.leftovers import held, holder, leftovers
 from chaosk.run.preflight.rights import rights
 from chaosk.run.preflight.suits import suits
@@ -29,7 +29,7 @@ from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
 
 
-def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Finding, ...]:
+def examine(transport: Transport, inventory: Inventory, scenario: Scenario | None = None) -> tuple[Diagnostic, ...]:
     """Examine everything, from inside the cluster's network; for one scenario, or for all features of chaosk."""
     found = hosts_fit(transport, inventory, needs(scenario, inventory), thorough=True)
     usable = tuple(name for name in inventory.hosts if fit(one for one in found if one.where == name))
@@ -44,19 +44,21 @@ def _with_here(inventory: Inventory, usable: Iterable[str]) -> tuple[str, ...]:
     return (*(one for one in places(inventory) if one == HERE), *usable)
 
 
-def hosts_fit(transport: Transport, inventory: Inventory, needed: Needs, *, thorough: bool) -> tuple[Finding, ...]:
+def hosts_fit(
+    transport: Transport, inventory: Inventory, needed: HostRequirements, *, thorough: bool
+) -> tuple[Diagnostic, ...]:
     """Return the findings of every host, by host."""
 
-    def ask(name: str) -> list[Finding]:
+    def ask(name: str) -> list[Diagnostic]:
         return list(hosts.host(transport, inventory, name, needed, thorough=thorough))
 
-    found = tuple(one for answer in together(ask, inventory.hosts) for one in answer)
+    found = tuple(one for answer in parallel_map(ask, inventory.hosts) for one in answer)
     if not needed.clocks:
         return found
     return (*found, *kernels.apart(kernels.boot_ids(transport, inventory.hosts), boot_id()))
 
 
-def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
+def _left(transport: Transport, names: Iterable[str]) -> tuple[Diagnostic, ...]:
     """Return findings about the cluster's lock and leftovers, from the usable hosts."""
     asked = tuple(names)
 
@@ -66,15 +68,15 @@ def _left(transport: Transport, names: Iterable[str]) -> tuple[Finding, ...]:
         except ChaoskError:
             return ""  # the search for leases reports the reason
 
-    holders = dict(zip(asked, together(ask, asked), strict=True))
+    holders = dict(zip(asked, parallel_map(ask, asked), strict=True))
     running = frozenset(said.partition(" ")[0] for said in holders.values() if said)
     return (*held(holders), *leftovers(find(transport, asked), running))
 
 
-def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Diagnostic, ...]:
     try:
         with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
-            live = ClusterLive(inventory, brokers, _no_probe, PATIENCE)
+            live = LiveCluster(inventory, brokers, _no_probe, PATIENCE)
             found = tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
             found += tuple(rights(live, inventory, scenario))
             wanted = scenario.configured if scenario is not None else {}

@@ -9,7 +9,7 @@ from typing import Any
 from chaosk.core.errors import StepError
 from chaosk.hosts.commands.service import program_of
 from chaosk.hosts.scripts import script
-from chaosk.run.preflight.host_requirements import OPTIONAL, Needs
+from chaosk.run.preflight.host_requirements import OPTIONAL, HostRequirements
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Inventory, ScriptService, SystemdService
 
@@ -22,7 +22,7 @@ TRIALS = ("netem", "htb", "timeouts", *CHANCE)
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class DiskSpace:
     """Size of a file system and its free space, in KiB."""
 
     free: int
@@ -31,7 +31,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class CapabilityTest:
     """The result of testing a feature; None if it could not be tested."""
 
     works: bool | None
@@ -56,12 +56,12 @@ class HostFacts:
     units: dict[str, str] = field(default_factory=dict)
     restarts: dict[str, str] = field(default_factory=dict)
     """Restart= and RestartSec= of systemd units, like ``on-failure 5s``."""
-    space: dict[str, Space] = field(default_factory=dict)
-    filters: dict[str, Try] = field(default_factory=dict)
-    kernel: dict[str, Try] = field(default_factory=dict)
+    space: dict[str, DiskSpace] = field(default_factory=dict)
+    filters: dict[str, CapabilityTest] = field(default_factory=dict)
+    kernel: dict[str, CapabilityTest] = field(default_factory=dict)
 
 
-def ask(inventory: Inventory, host: str, needs: Needs, *, thorough: bool) -> Command:
+def ask(inventory: Inventory, host: str, needs: HostRequirements, *, thorough: bool) -> Command:
     """Return the command that fetches the facts; ``thorough`` also tests features that no run needs."""
     services = [process.service for process in inventory.processes(host)]
     scripted = [one for one in services if isinstance(one, ScriptService)]
@@ -113,13 +113,13 @@ def _with(facts: HostFacts, line: str) -> HostFacts:
             changes = {"restarts": {**facts.restarts, name: said}}
         case "space":
             path, free, size, writable = rest.rsplit(" ", 3)
-            changes = {"space": {**facts.space, path: Space(int(free), int(size), writable == "yes")}}
+            changes = {"space": {**facts.space, path: DiskSpace(int(free), int(size), writable == "yes")}}
         case "filter":
             flavour, works, why = (*said.split(" ", 2), "")[:3]
-            changes = {"filters": {**facts.filters, name: Try(works == "yes", why, flavour)}}
+            changes = {"filters": {**facts.filters, name: CapabilityTest(works == "yes", why, flavour)}}
         case "kernel":
             works, _, why = said.partition(" ")
-            changes = {"kernel": {**facts.kernel, name: Try({"yes": True, "no": False}.get(works), why)}}
+            changes = {"kernel": {**facts.kernel, name: CapabilityTest({"yes": True, "no": False}.get(works), why)}}
         case _:
             raise ValueError(line)
     return replace(facts, **changes)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.run.preflight.diagnostic import Finding, bad, ok, unknown, warning
-from chaosk.run.preflight.facts import CHANCE, LEASES, HostFacts, Space, Try
-from chaosk.run.preflight.host_requirements import PACKAGES, Needs
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok, unknown, warning
+from chaosk.run.preflight.facts import CHANCE, LEASES, CapabilityTest, DiskSpace, HostFacts
+from chaosk.run.preflight.host_requirements import PACKAGES, HostRequirements
 
 LEASE_ROOM = 1024
 """Minimum free KiB for leases on a host: one takes a few dozen."""
@@ -26,7 +26,7 @@ SCARCE = 0.05
 """Minimum free fraction of a file system with a server's data."""
 
 
-def fitness(host: str, facts: HostFacts, needs: Needs, firewall: str = "auto") -> Iterator[Finding]:
+def fitness(host: str, facts: HostFacts, needs: HostRequirements, firewall: str = "auto") -> Iterator[Diagnostic]:
     """Yield the findings of a host on which chaosk is root; ``firewall`` is the inventory's choice for it."""
     yield _tools(host, facts, needs)
     if needs.cuts:
@@ -37,7 +37,7 @@ def fitness(host: str, facts: HostFacts, needs: Needs, firewall: str = "auto") -
     yield from _kernel(host, facts, needs, _draws(facts, firewall))
 
 
-def _tools(host: str, facts: HostFacts, needs: Needs) -> Finding:
+def _tools(host: str, facts: HostFacts, needs: HostRequirements) -> Diagnostic:
     missing = [name for name in needs.tools if not facts.tools.get(name, False)]
     if missing:
         packages = sorted({PACKAGES.get(name, name) for name in missing})
@@ -45,8 +45,8 @@ def _tools(host: str, facts: HostFacts, needs: Needs) -> Finding:
     return ok(host, "tools", f"all {len(needs.tools)} that are needed")
 
 
-def _filter(host: str, facts: HostFacts, firewall: str) -> Finding:
-    nft, four, six = (facts.filters.get(name, Try(works=False)) for name in ("nft", "iptables", "ip6tables"))
+def _filter(host: str, facts: HostFacts, firewall: str) -> Diagnostic:
+    nft, four, six = (facts.filters.get(name, CapabilityTest(works=False)) for name in ("nft", "iptables", "ip6tables"))
     usable = {"nft": [nft], "iptables": [four]}.get(firewall, [nft, four])
     if not any(one.works for one in usable):
         return _no_filter(host, usable, "nft or iptables" if firewall == "auto" else firewall)
@@ -59,7 +59,7 @@ def _filter(host: str, facts: HostFacts, firewall: str) -> Finding:
     )  # fmt: skip
 
 
-def _no_filter(host: str, tried: list[Try], wanted: str) -> Finding:
+def _no_filter(host: str, tried: list[CapabilityTest], wanted: str) -> Diagnostic:
     reasons = "; ".join(one.why for one in tried if one.why)
     package = "iptables" if wanted == "iptables" else "nftables"
     return bad(
@@ -68,14 +68,14 @@ def _no_filter(host: str, tried: list[Try], wanted: str) -> Finding:
     )  # fmt: skip
 
 
-def _timer(host: str, facts: HostFacts) -> Finding:
+def _timer(host: str, facts: HostFacts) -> Diagnostic:
     if facts.timer == "systemd" and not facts.tools.get("systemd-run", False):
         return bad(host, "lease timer", "systemd runs here, but there is no systemd-run", "install on Debian: systemd")
     how = "systemd-run, started again if it is killed" if facts.timer == "systemd" else "a session of its own (setsid)"
     return ok(host, "lease timer", how)
 
 
-def _services(host: str, facts: HostFacts) -> Iterator[Finding]:
+def _services(host: str, facts: HostFacts) -> Iterator[Diagnostic]:
     for unit, state in facts.units.items():
         if state == "loaded":
             yield ok(host, "service", f"{unit} is loaded{_again(facts.restarts.get(unit, 'no'))}")
@@ -105,7 +105,7 @@ def _again(said: str) -> str:
     return f"; Restart={how}, RestartSec={after}: {held}"
 
 
-def _rooms(host: str, facts: HostFacts) -> Iterator[Finding]:
+def _rooms(host: str, facts: HostFacts) -> Iterator[Diagnostic]:
     for path, space in facts.space.items():
         if path == LEASES:
             yield _lease_room(host, space)
@@ -113,7 +113,7 @@ def _rooms(host: str, facts: HostFacts) -> Iterator[Finding]:
             yield _data_room(host, path, space)
 
 
-def _lease_room(host: str, space: Space) -> Finding:
+def _lease_room(host: str, space: DiskSpace) -> Diagnostic:
     todo = f"make room there, {LEASE_ROOM} KiB at least: without it no fault is injected"
     if not space.writable:
         return bad(host, "room for leases", f"{LEASES} cannot be written, even by root", "see that it is not read-only")
@@ -122,7 +122,7 @@ def _lease_room(host: str, space: Space) -> Finding:
     return ok(host, "room for leases", f"{LEASES} has {_spell(space.free)} free")
 
 
-def _data_room(host: str, path: str, space: Space) -> Finding:
+def _data_room(host: str, path: str, space: DiskSpace) -> Diagnostic:
     seen = f"{path} has {_spell(space.free)} of {_spell(space.size)} free"
     if space.free < LEASE_ROOM:
         return bad(host, "room for data", seen, "make room there: a broker that cannot write ends by itself")
@@ -133,11 +133,11 @@ def _data_room(host: str, path: str, space: Space) -> Finding:
 
 def _draws(facts: HostFacts, firewall: str) -> str:
     """Return the feature that drops packets at random, of the packet filter that cuts use on this host."""
-    by_nft = facts.filters.get("nft", Try(works=False)).works and firewall != "iptables"
+    by_nft = facts.filters.get("nft", CapabilityTest(works=False)).works and firewall != "iptables"
     return "numgen" if by_nft else "statistic"
 
 
-def _kernel(host: str, facts: HostFacts, needs: Needs, draws: str) -> Iterator[Finding]:
+def _kernel(host: str, facts: HostFacts, needs: HostRequirements, draws: str) -> Iterator[Diagnostic]:
     """Yield findings about kernel features: bad if a planned step lacks one, else for information."""
     what, needed = f"kernel {facts.release}", {*needs.queues, *(CHANCE if needs.losses else ())}
     for name, means in _KERNEL.items():

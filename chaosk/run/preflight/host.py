@@ -9,14 +9,16 @@ from chaosk.core.printable import printable
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.clock import EXCHANGES, epoch
 from chaosk.run.preflight import facts, host_clock
-from chaosk.run.preflight.diagnostic import Finding, bad, ok, unknown
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok, unknown
 from chaosk.run.preflight.fitness import fitness
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Inventory
 
 
-def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool) -> Iterator[Finding]:
+def host(
+    transport: Transport, inventory: Inventory, name: str, needs: HostRequirements, *, thorough: bool
+) -> Iterator[Diagnostic]:
     """Yield one host's findings, ``thorough`` also those that no run needs; no answer is a finding, not an error."""
     try:
         transport.run(_nothing(name))
@@ -34,7 +36,7 @@ def host(transport: Transport, inventory: Inventory, name: str, needs: Needs, *,
         yield bad(name, "connection", told, "see that it answers, then ask again")
 
 
-def _unreachable(name: str, error: ChaoskError) -> Finding:
+def _unreachable(name: str, error: ChaoskError) -> Diagnostic:
     """Return the finding for a transport error, with its last part after a semicolon as the remedy."""
     seen, _, todo = str(error).removeprefix(f"{name}: ").rpartition("; ")
     what = "host key" if "host key" in seen or "known_hosts" in seen else "login"
@@ -43,15 +45,15 @@ def _unreachable(name: str, error: ChaoskError) -> Finding:
     return bad(name, what, seen or todo, todo if seen else "see that it answers, then ask again")
 
 
-def _clock_and_shell(transport: Transport, name: str) -> Iterator[Finding]:
+def _clock_and_shell(transport: Transport, name: str) -> Iterator[Diagnostic]:
     exchanges = [transport.run(_nothing(name)) for _ in range(EXCHANGES)]
     yield host_clock.clock(name, exchanges, epoch())
     yield host_clock.shell(name, exchanges)
 
 
 def _as_root(
-    transport: Transport, inventory: Inventory, name: str, needs: Needs, *, thorough: bool
-) -> Iterator[Finding]:
+    transport: Transport, inventory: Inventory, name: str, needs: HostRequirements, *, thorough: bool
+) -> Iterator[Diagnostic]:
     result = transport.run(facts.ask(inventory, name, needs, thorough=thorough))
     said = facts.read(name, result.stdout)
     if said is None or said.uid != 0:
@@ -74,7 +76,7 @@ def _how(inventory: Inventory, name: str) -> str:
     return f"by sudo, as {at.user}" + (f", through {at.gate} only" if at.gate else "")
 
 
-def _no_root(inventory: Inventory, name: str, result: Result) -> Finding:
+def _no_root(inventory: Inventory, name: str, result: Result) -> Diagnostic:
     at = inventory.hosts[name]
     if not at.sudo:
         return bad(name, "root", f"{at.user} is not root there", "write `sudo: true` in the inventory")

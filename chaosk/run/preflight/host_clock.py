@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chaosk.hosts.transport.clock import offset_of
-from chaosk.run.preflight.diagnostic import Finding, ok, warning
+from chaosk.run.preflight.diagnostic import Diagnostic, ok, warning
 from chaosk.spec.command import Result
 
 FAR = 0.1
@@ -14,7 +14,7 @@ SLOW = 0.3
 """Maximum seconds for `true` on a kept connection."""
 
 
-def clock(host: str, exchanges: Sequence[Result], epoch: int) -> Finding:
+def clock(host: str, exchanges: Sequence[Result], epoch: int) -> Diagnostic:
     """Compare a host's clock with this machine's; ``epoch``: this machine's wall clock minus its monotonic clock."""
     found = offset_of(exchanges, epoch)
     off, error = found.offset / 1e9, found.error / 1e9
@@ -27,7 +27,7 @@ def clock(host: str, exchanges: Sequence[Result], epoch: int) -> Finding:
     )  # fmt: skip
 
 
-def shell(host: str, exchanges: Sequence[Result]) -> Finding:
+def shell(host: str, exchanges: Sequence[Result]) -> Diagnostic:
     """Report the minimum time of a command on a host."""
     seconds = min(one.received - one.sent for one in exchanges) / 1e9
     seen = f"`true` takes {seconds:.3f} s on a kept connection"

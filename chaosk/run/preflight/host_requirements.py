@@ -92,7 +92,7 @@ def programs(name: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class HostRequirements:
     """The requirements of every host."""
 
     tools: tuple[str, ...]
@@ -109,7 +109,7 @@ class Needs:
     """A packet filter that drops packets at random."""
 
 
-def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
+def needs(scenario: Scenario | None, inventory: Inventory) -> HostRequirements:
     """Return the requirements of a scenario on every host; without one, those of all features of chaosk."""
     if scenario is None:
         scripts, others, queues = frozenset(SCRIPTS), dict[str, bool](), frozenset[Means]()
@@ -119,7 +119,7 @@ def needs(scenario: Scenario | None, inventory: Inventory) -> Needs:
     beside = tuple(sorted(name for name, as_root in others.items() if as_root))
     clocks = scenario is not None and any(isinstance(entry.step, SkewClock) for entry in scenario.timeline)
     losses = scenario is not None and any(isinstance(entry.step, LosePackets) for entry in scenario.timeline)
-    return Needs(
+    return HostRequirements(
         tuple(sorted(found)), cuts="cut" in scripts, beside=beside, queues=tuple(sorted(queues)),
         clocks=clocks, losses=losses,
     )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chaosk.core.errors import ChaoskError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.spec.command import Command
 
 _TODO = "leave skew_clock out, or take hosts with kernels of their own, as virtual machines"
@@ -24,10 +24,10 @@ def boot_ids(transport: Transport, hosts: Iterable[str]) -> dict[str, str]:
             return ""
         return result.stdout.strip() if result.ok else ""
 
-    return dict(zip(names, together(ask, names), strict=True))
+    return dict(zip(names, parallel_map(ask, names), strict=True))
 
 
-def apart(ids: Mapping[str, str], here: str) -> Iterator[Finding]:
+def apart(ids: Mapping[str, str], here: str) -> Iterator[Diagnostic]:
     """Yield a finding for each host: bad if it shares its clock with another one or this machine (``here``). Pure."""
     for host, mine in ids.items():
         others = [other for other, its in ids.items() if its == mine and other != host]

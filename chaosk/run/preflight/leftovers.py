@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from chaosk.hosts import lock
-from chaosk.hosts.lease import Held
+from chaosk.hosts.lease import ReportedLease
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 
 
 def holder(transport: Transport, host: str) -> str:
@@ -16,7 +16,7 @@ def holder(transport: Transport, host: str) -> str:
     return result.stdout.strip() if result.ok else ""
 
 
-def held(holders: Mapping[str, str]) -> Iterator[Finding]:
+def held(holders: Mapping[str, str]) -> Iterator[Diagnostic]:
     """Yield a finding for each other run that holds the lock; ``holders``: result of :func:`holder` by host."""
     on: dict[str, list[str]] = {}
     for host, said in holders.items():
@@ -32,7 +32,9 @@ def held(holders: Mapping[str, str]) -> Iterator[Finding]:
         yield ok("cluster", "lock", "nobody has it")
 
 
-def leftovers(found: Mapping[str, tuple[Held, ...] | str], running: frozenset[str] = frozenset()) -> Iterator[Finding]:
+def leftovers(
+    found: Mapping[str, tuple[ReportedLease, ...] | str], running: frozenset[str] = frozenset()
+) -> Iterator[Diagnostic]:
     """Yield findings for the result of :func:`chaosk.hosts.heal.find`; leases of ``running`` runs are no leftovers.
 
     A lease whose fault the host has healed itself is a leftover as well, since it shows that a run was cut short.
@@ -50,7 +52,7 @@ def leftovers(found: Mapping[str, tuple[Held, ...] | str], running: frozenset[st
             yield ok(host, "leftovers", "no fault of a former run")
 
 
-def _name(one: Held) -> str:
+def _name(one: ReportedLease) -> str:
     state = {
         "armed": f"heals itself in {one.left:.0f} s",
         "dead": "its timer is gone",

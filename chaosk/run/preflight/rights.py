@@ -8,7 +8,7 @@ from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import probe_settings
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.contracts.step import Site
 from chaosk.spec.inventory import Inventory
@@ -18,7 +18,7 @@ from chaosk.steps.deny_access import DenyAccess
 _TODO = "see docs/own-cluster.md, or run it on a lab with `secure: true`"
 
 
-def rights(live: Live, inventory: Inventory, scenario: Scenario | None) -> Iterator[Finding]:
+def rights(live: Live, inventory: Inventory, scenario: Scenario | None) -> Iterator[Diagnostic]:
     """Yield findings about the probes' login, and about the rights that a scenario withdraws; changes nothing."""
     if inventory.probe_client:
         yield _login(inventory)
@@ -27,7 +27,7 @@ def rights(live: Live, inventory: Inventory, scenario: Scenario | None) -> Itera
             yield _withdrawn(live, inventory, entry)
 
 
-def _login(inventory: Inventory) -> Finding:
+def _login(inventory: Inventory) -> Diagnostic:
     try:
         with Brokers(inventory, probe_settings(inventory), PATIENCE) as brokers:
             brokers.views()
@@ -36,7 +36,7 @@ def _login(inventory: Inventory) -> Finding:
     return ok("cluster", "probes", "get in with a login of their own")
 
 
-def _withdrawn(live: Live, inventory: Inventory, entry: Entry) -> Finding:
+def _withdrawn(live: Live, inventory: Inventory, entry: Entry) -> Diagnostic:
     site = Site(inventory=inventory, run_id="doctor", entry=entry.name, aims={})
     try:
         found = {one.of: live.settings(one.of) for one in entry.step.changes(site)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosk.core.errors import ChaoskError, StepError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.localhost import boot_id
 from chaosk.hosts.transport._contract import Transport
 from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
 from chaosk.planning.safety import NoChance
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.contracts.target import Node, Scene, servers, voters
@@ -21,11 +21,11 @@ from chaosk.spec.scenario import Entry, Scenario
 _TODO = "correct the inventory, aim at servers whose hosts can do it, or leave the step out"
 
 
-def suits(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+def suits(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Diagnostic, ...]:
     """Return the findings by entry; changes nothing."""
     entries = scenario.timeline if scenario is not None else ()
     asked = [(entry, fact) for entry in entries for fact in _facts(entry, inventory)]
-    return tuple(together(lambda one: _answer(transport, *one), asked)) if asked else ()
+    return tuple(parallel_map(lambda one: _answer(transport, *one), asked)) if asked else ()
 
 
 def _facts(entry: Entry, inventory: Inventory) -> Iterator[Fact | str]:
@@ -60,7 +60,7 @@ def _possible(entry: Entry, inventory: Inventory) -> Iterator[Node]:
     yield from (node for node in servers(inventory) if node.kind in kinds)
 
 
-def _answer(transport: Transport, entry: Entry, fact: Fact | str) -> Finding:
+def _answer(transport: Transport, entry: Entry, fact: Fact | str) -> Diagnostic:
     if isinstance(fact, str) or not isinstance(fact.query, Command):
         return bad("scenario", entry.kind, str(fact), _TODO)
     query = fact.query

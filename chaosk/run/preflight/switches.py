@@ -6,12 +6,12 @@ import shutil
 from collections.abc import Iterator
 
 from chaosk.core.errors import ChaoskError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.commands import power
 from chaosk.hosts.localhost import HERE, boot_id
 from chaosk.hosts.transport._contract import Transport
 from chaosk.planning.safety import possible_hosts, unfit
-from chaosk.run.preflight.diagnostic import Finding, bad, ok
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
 from chaosk.run.preflight.host_requirements import HERE_TOOLS, PACKAGES
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host, Inventory
@@ -19,16 +19,16 @@ from chaosk.spec.scenario import Scenario
 from chaosk.steps._host_steps import HostStep
 
 
-def switches(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Finding, ...]:
+def switches(transport: Transport, inventory: Inventory, scenario: Scenario | None) -> tuple[Diagnostic, ...]:
     """Return the findings of the hosts that a scenario takes down; without one, of all that chaosk may take down."""
     asked = [name for name in _hosts(inventory, scenario) if _may_fall(inventory.hosts[name])]
     if not asked:
         return ()
-    found = together(lambda name: list(_on(transport, inventory, name)), asked)
+    found = parallel_map(lambda name: list(_on(transport, inventory, name)), asked)
     return (_this_machine(), *(one for each in found for one in each))
 
 
-def misfits(inventory: Inventory, scenario: Scenario | None) -> Iterator[Finding]:
+def misfits(inventory: Inventory, scenario: Scenario | None) -> Iterator[Diagnostic]:
     """Yield conflicts between the inventory and a scenario's steps."""
     for said in unfit(scenario, inventory) if scenario is not None else ():
         seen, _, todo = said.partition("; ")
@@ -46,7 +46,7 @@ def _may_fall(host: Host) -> bool:
     return host.power is not None or host.own_kernel
 
 
-def _this_machine() -> Finding:
+def _this_machine() -> Diagnostic:
     missing = [name for name in HERE_TOOLS.split() if shutil.which(name) is None]
     if missing:
         packages = sorted({PACKAGES.get(name, name) for name in missing})
@@ -54,7 +54,7 @@ def _this_machine() -> Finding:
     return ok(HERE, "tools", "all that switching hosts on again needs")
 
 
-def _on(transport: Transport, inventory: Inventory, name: str) -> Iterator[Finding]:
+def _on(transport: Transport, inventory: Inventory, name: str) -> Iterator[Diagnostic]:
     at = inventory.hosts[name]
     if at.power is not None:
         why = _refusal(transport, power.is_on(at))

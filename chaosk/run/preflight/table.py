@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.run.preflight.diagnostic import Finding, fit
+from chaosk.run.preflight.diagnostic import Diagnostic, fit
 
 _STYLES = {"ok": "green", "warning": "yellow", "unknown": "yellow", "bad": "bold red"}
 
 
-def table(findings: Sequence[Finding]) -> Table:
+def table(findings: Sequence[Diagnostic]) -> Table:
     """Return a table with one row a finding; repeated places are left blank."""
     drawn = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("where", "what", "state", "seen"):
@@ -26,7 +26,7 @@ def table(findings: Sequence[Finding]) -> Table:
     return drawn
 
 
-def to_do(findings: Sequence[Finding]) -> Iterator[Text]:
+def to_do(findings: Sequence[Diagnostic]) -> Iterator[Text]:
     """Yield the remedies, worst first, each with its place; then a line that says if a run may start."""
     for state in ("bad", "warning"):
         for one in findings:
@@ -38,7 +38,7 @@ def to_do(findings: Sequence[Finding]) -> Iterator[Text]:
         yield Text("No run may start before what is bad is put right.", "bold red")
 
 
-def as_json(name: str, findings: Sequence[Finding]) -> str:
+def as_json(name: str, findings: Sequence[Diagnostic]) -> str:
     """Return JSON with the cluster's name, ``fit`` (true if a run may start), and every finding."""
     listed = [one.model_dump(mode="json") for one in findings]
     return json.dumps({"cluster": name, "fit": fit(findings), "findings": listed}, indent=2)

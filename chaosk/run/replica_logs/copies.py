@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from chaosk.run.replica_logs.parse import Batch, Log
+from chaosk.run.replica_logs.parse import Batch, DumpedLog
 
 
 class Copies(NamedTuple):
@@ -23,7 +23,7 @@ class Copies(NamedTuple):
     """Reason why it is unknown."""
 
 
-def copies(first: int, last: int, logs: Mapping[int, Log]) -> tuple[Copies, ...]:
+def copies(first: int, last: int, logs: Mapping[int, DumpedLog]) -> tuple[Copies, ...]:
     """Return the ranges from ``first`` to ``last`` in which replicas agree, or differ; ``logs``: all, by broker."""
     if not logs:
         return (Copies(first, last, why="it has no replica"),)

@@ -11,7 +11,7 @@ from chaosk.core.errors import StepError
 from chaosk.hosts.commands import dump
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.wrap import TIMED_OUT
-from chaosk.run.replica_logs.parse import Said, read
+from chaosk.run.replica_logs.parse import DumpAnswer, read
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Inventory, Kafka
 
@@ -20,7 +20,9 @@ NOBODY = -1
 """Broker number for a partition without a leader."""
 
 
-def ask(transport: Transport, inventory: Inventory, number: int, question: Callable[[Kafka, Broker], Command]) -> Said:
+def ask(
+    transport: Transport, inventory: Inventory, number: int, question: Callable[[Kafka, Broker], Command]
+) -> DumpAnswer:
     """Return the answer of a broker's host; raises StepError, or an error of the transport, without an answer."""
     broker = _reachable(inventory, number)
     result = transport.run(question(inventory.kafka, broker))

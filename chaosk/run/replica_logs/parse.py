@@ -46,7 +46,7 @@ class Marker(NamedTuple):
 
 
 @dataclass(slots=True)
-class Stretch:
+class TransactionSpan:
     """A range of offsets in which only one producer wrote, in one transaction."""
 
     first: int
@@ -58,7 +58,7 @@ class Stretch:
 
 
 @dataclass(slots=True)
-class Log:
+class DumpedLog:
     """The answer for one partition's log."""
 
     name: str
@@ -70,36 +70,36 @@ class Log:
     markers: list[Marker] = field(default_factory=list)
     batches: list[Batch] = field(default_factory=list)
     """Batches with requested offsets."""
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: list[TransactionSpan] = field(default_factory=list)
     trouble: str | None = None
     """Reason why it is incomplete; None if it is complete."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DumpAnswer:
     """The answer of one host."""
 
-    logs: dict[str, Log]
+    logs: dict[str, DumpedLog]
     """By name, in the host's order."""
     stopped: str | None
     """Reason why it is incomplete; None if it is complete."""
 
 
-def read(host: str, said: str) -> Said:
+def read(host: str, said: str) -> DumpAnswer:
     """Parse a host's answer; raises StepError for a malformed line.
 
     If the answer stops early, its last log is marked as incomplete.
     """
-    found: dict[str, Log] = {}
-    log: Log | None = None
+    found: dict[str, DumpedLog] = {}
+    log: DumpedLog | None = None
     stopped: str | None = "the tool did not get to its end"
     full = False
     for kind, words in _lines(host, said):
         match kind:
             case "absent":
-                found[words[0]] = Log(words[0], trouble="it is in none of the broker's data directories")
+                found[words[0]] = DumpedLog(words[0], trouble="it is in none of the broker's data directories")
             case "log":
-                log = found.setdefault(words[0], Log(words[0]))
+                log = found.setdefault(words[0], DumpedLog(words[0]))
             case "full":
                 full = True
             case "status":
@@ -112,7 +112,7 @@ def read(host: str, said: str) -> Said:
         stopped = "there is more than can be fetched"
     if stopped is not None and log is not None:
         log.trouble = log.trouble or stopped
-    return Said(found, stopped)
+    return DumpAnswer(found, stopped)
 
 
 def _lines(host: str, said: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -125,7 +125,7 @@ def _lines(host: str, said: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield kind, found.groups()
 
 
-def _add(log: Log, kind: str, words: tuple[str, ...]) -> None:
+def _add(log: DumpedLog, kind: str, words: tuple[str, ...]) -> None:
     """Add one line to a log."""
     if kind == "strange":
         log.trouble = log.trouble or f"the tool says what chaosk does not understand: {words[0]}"
@@ -143,10 +143,10 @@ def _add(log: Log, kind: str, words: tuple[str, ...]) -> None:
     elif kind == "batch":
         log.batches.append(Batch(*numbers))
     else:
-        log.stretches.append(Stretch(*numbers))
+        log.stretches.append(TransactionSpan(*numbers))
 
 
-def _end(log: Log, marker: Marker) -> None:
+def _end(log: DumpedLog, marker: Marker) -> None:
     """End the transaction of the marker's producer, of any epoch: a fencing coordinator writes a higher epoch."""
     log.markers.append(marker)
     for stretch in reversed(log.stretches):

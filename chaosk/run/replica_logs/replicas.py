@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ChaoskError, ClusterError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.commands import dump
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.audit.missing import Stretch
+from chaosk.run.audit.missing import MissingOffsets
 from chaosk.run.replica_logs.copies import copies
 from chaosk.run.replica_logs.dump_request import ask
-from chaosk.run.replica_logs.parse import Log, Said
+from chaosk.run.replica_logs.parse import DumpAnswer, DumpedLog
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
 
 
 def compare(
-    brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[Stretch], log: LiveLog
+    brokers: Brokers, transport: Transport, inventory: Inventory, stretches: Sequence[MissingOffsets], log: LiveLog
 ) -> tuple[str, ...]:
     """Compare replicas at some offsets, write the table ``copies`` into a log, and close it.
 
@@ -28,14 +28,14 @@ def compare(
     having = _replicas(brokers, stretches)
     asked = sorted({broker for some in having.values() for broker in some})
 
-    def said(broker: int) -> Said:
+    def said(broker: int) -> DumpAnswer:
         wanted = [f"{_name(one)}:{one.first}:{one.last}" for one in stretches if broker in having[one]]
         try:
             return ask(transport, inventory, broker, lambda kafka, where: dump.batches(kafka, where, wanted))
         except ChaoskError as error:
-            return Said({}, str(error))
+            return DumpAnswer({}, str(error))
 
-    answers = dict(zip(asked, together(said, asked), strict=True))
+    answers = dict(zip(asked, parallel_map(said, asked), strict=True))
     lines = []
     with log as events:
         for one in stretches:
@@ -48,7 +48,7 @@ def compare(
     return tuple(lines)
 
 
-def _replicas(brokers: Brokers, stretches: Sequence[Stretch]) -> dict[Stretch, tuple[int, ...]]:
+def _replicas(brokers: Brokers, stretches: Sequence[MissingOffsets]) -> dict[MissingOffsets, tuple[int, ...]]:
     """Return the brokers with a replica of each stretch; none if the cluster does not answer."""
     try:
         states = [one for topic in {one.topic for one in stretches} for one in brokers.partitions(topic)]
@@ -58,10 +58,10 @@ def _replicas(brokers: Brokers, stretches: Sequence[Stretch]) -> dict[Stretch, t
     return {one: found.get((one.topic, one.partition), ()) for one in stretches}
 
 
-def _name(one: Stretch) -> str:
+def _name(one: MissingOffsets) -> str:
     return f"{one.topic}-{one.partition}"
 
 
-def _log(said: Said, one: Stretch) -> Log:
+def _log(said: DumpAnswer, one: MissingOffsets) -> DumpedLog:
     """Return a broker's answer for a partition; with ``trouble`` if it has none."""
-    return said.logs.get(_name(one)) or Log(_name(one), trouble=said.stopped or "its host says nothing of it")
+    return said.logs.get(_name(one)) or DumpedLog(_name(one), trouble=said.stopped or "its host says nothing of it")

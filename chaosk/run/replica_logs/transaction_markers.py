@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from chaosk.cluster.brokers import Brokers
 from chaosk.core.errors import ChaoskError, ClusterError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.hosts.commands import dump
 from chaosk.hosts.transport._contract import Transport
-from chaosk.run.audit.ranges import Range, ranges
+from chaosk.run.audit.ranges import AuditRange, ranges
 from chaosk.run.replica_logs import dump_request
 from chaosk.run.replica_logs.dump_request import NOBODY
-from chaosk.run.replica_logs.parse import Log, Said
+from chaosk.run.replica_logs.parse import DumpAnswer, DumpedLog
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
 
@@ -22,7 +22,7 @@ from chaosk.spec.inventory import Inventory
 class _Wanted:
     """One partition, with its leader and the offsets to read."""
 
-    range: Range
+    range: AuditRange
     broker: int
 
     @property
@@ -42,20 +42,20 @@ def fetch(
         try:
             wanted = _wanted(brokers, topics)
         except ClusterError as error:
-            missing = [_Wanted(Range(topic, n), NOBODY) for topic, count in topics.items() for n in range(count)]
-            return _written(events, missing, Said({}, str(error)))
+            missing = [_Wanted(AuditRange(topic, n), NOBODY) for topic, count in topics.items() for n in range(count)]
+            return _written(events, missing, DumpAnswer({}, str(error)))
         by_broker: dict[int, list[_Wanted]] = {}
         for one in wanted:
             by_broker.setdefault(one.broker, []).append(one)
 
-        def ask(broker: int) -> Said:
+        def ask(broker: int) -> DumpAnswer:
             try:
                 names = [one.name for one in by_broker[broker]]
                 return dump_request.ask(transport, inventory, broker, lambda kafka, at: dump.markers(kafka, at, names))
             except ChaoskError as error:
-                return Said({}, str(error))
+                return DumpAnswer({}, str(error))
 
-        answers = zip(by_broker, together(ask, list(by_broker)), strict=True)
+        answers = zip(by_broker, parallel_map(ask, list(by_broker)), strict=True)
         lines = (_written(events, by_broker[broker], said) for broker, said in answers)
         return tuple(line for some in lines for line in some)
 
@@ -65,12 +65,12 @@ def _wanted(brokers: Brokers, topics: Iterable[str]) -> list[_Wanted]:
     return [_Wanted(one, led.get((one.topic, one.partition), NOBODY)) for one in ranges(brokers, topics)]
 
 
-def _written(events: LiveLog, wanted: Iterable[_Wanted], said: Said) -> tuple[str, ...]:
+def _written(events: LiveLog, wanted: Iterable[_Wanted], said: DumpAnswer) -> tuple[str, ...]:
     """Record the answers for some partitions; return a line for each incomplete one."""
     lines = []
     for one in wanted:
         place = (one.range.topic, one.range.partition)
-        found = said.logs.get(one.name) or Log(one.name, trouble=said.stopped or "its host says nothing of it")
+        found = said.logs.get(one.name) or DumpedLog(one.name, trouble=said.stopped or "its host says nothing of it")
         for marker in found.markers:
             events.write("markers", (*place, *marker))
         for each in found.stretches:
@@ -83,7 +83,7 @@ def _written(events: LiveLog, wanted: Iterable[_Wanted], said: Said) -> tuple[st
     return tuple(lines)
 
 
-def _lacks(wanted: Range, found: Log) -> str | None:
+def _lacks(wanted: AuditRange, found: DumpedLog) -> str | None:
     """Return the reason why a log was not read from its start to its end; None if it was."""
     if found.trouble is not None or wanted.why is not None:
         return found.trouble or wanted.why

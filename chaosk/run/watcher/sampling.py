@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from chaosk.cluster.configs import topic_settings, topics_request
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
 from chaosk.cluster.quorum import Quorum, quorum, quorum_request
-from chaosk.cluster.views import NO_EPOCH, View, metadata_request, view
-from chaosk.cluster.wire import Link, NoAnswer, Place
+from chaosk.cluster.views import NO_EPOCH, ClusterView, metadata_request, view
+from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
 from chaosk.cluster.zookeeper import ask_mode
 from chaosk.core.errors import ClusterError
 
@@ -33,7 +33,7 @@ SETTINGS = (
 """Settings of topics that decide if records may be lost or deleted."""
 
 
-class Rows(Protocol):
+class RowSink(Protocol):
     """Sink of samples: rows are tuples in the table's column order, from any thread."""
 
     def write(self, table: str, row: tuple[Any, ...]) -> None:
@@ -44,7 +44,7 @@ class Rows(Protocol):
 class Sampler(threading.Thread, ABC):
     """Takes samples at a fixed rate until it is told to stop; a sample that takes too long makes it skip some."""
 
-    def __init__(self, name: str, period: float, log: Rows, stop: threading.Event) -> None:
+    def __init__(self, name: str, period: float, log: RowSink, stop: threading.Event) -> None:
         super().__init__(name=name, daemon=True)
         self._period = period
         self._log = log
@@ -78,15 +78,15 @@ class BrokerSampler(Sampler):
     """Samples one broker: its view of the cluster, and the offsets of its own replicas."""
 
     def __init__(
-        self, broker: int, place: Place, about: About, log: Rows, stop: threading.Event,
+        self, broker: int, place: Endpoint, about: About, log: RowSink, stop: threading.Event,
     ) -> None:  # fmt: skip
         super().__init__(str(place), BROKER_PERIOD, log, stop)
         self._broker = broker
         self._topics = about.topics
         self._kraft = about.kraft
         self._asked = None if about.others else about.topics
-        self._link = Link(place)
-        self.latest: View | None = None
+        self._link = BrokerConnection(place)
+        self.latest: ClusterView | None = None
         """Its last view; None if it did not answer."""
 
     def sample(self) -> None:
@@ -103,7 +103,7 @@ class BrokerSampler(Sampler):
         self._write_view(watched, invoked, time.monotonic_ns())
         self._sample_offsets(watched)
 
-    def _write_view(self, said: View, invoked: int, at: int) -> None:
+    def _write_view(self, said: ClusterView, invoked: int, at: int) -> None:
         controller = None if said.kraft else -1 if said.controller is None else said.controller
         self._log.write("brokers", (self._broker, invoked, at, controller, list(said.alive), None))
         for one in said.partitions:
@@ -111,7 +111,7 @@ class BrokerSampler(Sampler):
             row = (at, self._broker, one.topic, one.partition, one.leader, epoch, list(one.replicas), list(one.isr))
             self._log.write("partitions", row)
 
-    def _sample_offsets(self, said: View) -> None:
+    def _sample_offsets(self, said: ClusterView) -> None:
         own: dict[str, list[int]] = {}
         for one in said.partitions:
             if self._broker in one.replicas:
@@ -131,7 +131,7 @@ class BrokerSampler(Sampler):
 class ZooKeeperSampler(Sampler):
     """Samples the role of one ZooKeeper node."""
 
-    def __init__(self, node: int, place: Place, log: Rows, stop: threading.Event) -> None:
+    def __init__(self, node: int, place: Endpoint, log: RowSink, stop: threading.Event) -> None:
         super().__init__(str(place), ZOOKEEPER_PERIOD, log, stop)
         self._node = node
         self._place = place
@@ -152,9 +152,9 @@ class ZooKeeperSampler(Sampler):
 class SettingsSampler(Sampler):
     """Samples the topics' settings, and records changes: settings decide on the deletion of records."""
 
-    def __init__(self, places: Iterable[Place], topics: Sequence[str], log: Rows, stop: threading.Event) -> None:
+    def __init__(self, places: Iterable[Endpoint], topics: Sequence[str], log: RowSink, stop: threading.Event) -> None:
         super().__init__("settings", SETTINGS_PERIOD, log, stop)
-        self._links = deque(Link(place) for place in places)
+        self._links = deque(BrokerConnection(place) for place in places)
         self._topics = topics
         self._known: dict[tuple[str, str], str] = {}
 
@@ -177,9 +177,9 @@ class SettingsSampler(Sampler):
 class QuorumSampler(Sampler):
     """Samples the quorum of controllers, through a broker that reaches its leader."""
 
-    def __init__(self, places: Iterable[Place], log: Rows, stop: threading.Event) -> None:
+    def __init__(self, places: Iterable[Endpoint], log: RowSink, stop: threading.Event) -> None:
         super().__init__("quorum", QUORUM_PERIOD, log, stop)
-        self._links = deque(Link(place) for place in places)
+        self._links = deque(BrokerConnection(place) for place in places)
         self._epoch = 0
         self._voters: tuple[int, ...] = ()
         self.latest: Quorum | None = None

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from chaosk.cluster.quorum import Quorum
-from chaosk.cluster.views import View, current, partitions
+from chaosk.cluster.views import ClusterView, current, partitions
 from chaosk.core.model import Model
 
 Ids = Annotated[tuple[int, ...], Field(strict=False)]
@@ -88,7 +88,7 @@ class WatcherState(Model):
 def glance(
     at: int,
     brokers: Sequence[int],
-    views: Sequence[View],
+    views: Sequence[ClusterView],
     zookeepers: Mapping[int, str | None],
     topics: Collection[str] | None = None,
 ) -> WatcherState:

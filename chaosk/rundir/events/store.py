@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from chaosk.core import files
 from chaosk.core.errors import EventLogError
-from chaosk.core.parallel import together
+from chaosk.core.parallel import parallel_map
 from chaosk.rundir.events import TABLES
 from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.live import SUFFIX, LiveReader
@@ -59,7 +59,7 @@ def close(rundir: RunDir) -> Closed:
     disk is full or a stream is not readable at all.
     """
     rundir.events.mkdir(exist_ok=True)
-    found = together(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and releases the GIL
+    found = parallel_map(partial(_convert, rundir), SCHEMAS)  # Arrow does the work, and releases the GIL
     rows: dict[str, dict[str, int]] = {}
     for table, (_, counts) in zip(SCHEMAS, found, strict=True):
         for writer, count in counts.items():

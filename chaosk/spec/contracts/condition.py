@@ -9,7 +9,7 @@ from typing import ClassVar
 from chaosk.core.model import Model
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 
 class Answer(Model):
@@ -34,7 +34,7 @@ class Condition(Model, ABC):
     spelling: ClassVar[str]
     """The written form, like ``isr_full(TOPIC)``."""
     example: ClassVar[str]
-    needs: ClassVar[Needs | None] = None
+    needs: ClassVar[RequiredMode | None] = None
     """The only cluster mode in which it makes sense, if there is one."""
 
     def nested(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Contract of steps: a value that describes a fault; it neither connects nor waits.
 
 For its target nodes, a step yields *deeds* (actions) and *facts* (expected observations). The engine in ``chaosk.run``
-freezes them into a :class:`Fault`, journals it, and only then acts:
+freezes them into a :class:`PreparedFault`, journals it, and only then acts:
 
     before -> [undo journalled] -> inject -> verify -> ... -> verify again -> undo -> healed
 
@@ -25,7 +25,7 @@ from chaosk.spec.contracts.target import Node, NodeKind
 from chaosk.spec.entity import Entity, Settings
 from chaosk.spec.harm import Harm, servers_of
 from chaosk.spec.inventory import Broker, Controller, Inventory, ZooKeeper
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 from chaosk.spec.topic_shape import TopicShape
 
 
@@ -169,7 +169,7 @@ Deed = Annotated[
 ]
 
 
-class Fault(Model):
+class PreparedFault(Model):
     """One fault, ready to be injected and undone: pure data with resolved targets."""
 
     name: str
@@ -255,7 +255,7 @@ class Step(Model, ABC):
     """True if it acts on probes themselves, so that its effect shows without other working probes."""
     names: ClassVar[bool] = False
     """True if it changes the names that probes can resolve, which therefore need a private name service."""
-    needs: ClassVar[Needs | None] = None
+    needs: ClassVar[RequiredMode | None] = None
     """The only cluster mode in which it makes sense, if there is one."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Settings that every broker must have for it, by name."""

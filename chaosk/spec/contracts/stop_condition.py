@@ -14,7 +14,7 @@ from chaosk.core.model import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StopReason:
     """A violated condition, seen at ``at`` (nanoseconds of the monotonic clock)."""
 
     at: int
@@ -43,7 +43,7 @@ class Strained:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class OperationCounts:
     """The growth of a probe's counts over a period."""
 
     probe: str
@@ -52,14 +52,14 @@ class Change:
     """Failed, of unknown outcome, or reported as errors."""
 
 
-class Sight(Protocol):
+class StopConditionInputs(Protocol):
     """Observations available to stop conditions. No call waits for long, or raises anything but ChaoskError."""
 
     def strained(self) -> tuple[int, tuple[Strained, ...]] | None:
         """Return the watcher's last sample with its time (monotonic nanoseconds); None before the first sample."""
         ...
 
-    def changes(self, window: float) -> tuple[int, tuple[Change, ...]] | None:
+    def changes(self, window: float) -> tuple[int, tuple[OperationCounts, ...]] | None:
         """Return the growth in the last ``window`` seconds, and the sample's time; None before such a time passed."""
         ...
 
@@ -84,5 +84,5 @@ class StopCondition(Model, ABC):
         return 0.1
 
     @abstractmethod
-    def look(self, sight: Sight) -> Seen | None:
+    def look(self, sight: StopConditionInputs) -> StopReason | None:
         """Return the reason to stop the run; None to go on."""

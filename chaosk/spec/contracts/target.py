@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from chaosk.core.model import Model
 from chaosk.spec.contracts.live import Live
 from chaosk.spec.inventory import Inventory
-from chaosk.spec.quorum import Needs
+from chaosk.spec.quorum import RequiredMode
 
 NodeKind = Literal["host", "broker", "zookeeper", "controller", "probe", "listener", "everyone_else"]
 
@@ -66,7 +66,7 @@ class Target(Model, ABC):
     """The kinds of nodes it can name; empty: the kinds of its nested targets, or unknown."""
     static: ClassVar[bool] = False
     """True if it resolves to the same nodes at any time, without a live cluster."""
-    needs: ClassVar[Needs | None] = None
+    needs: ClassVar[RequiredMode | None] = None
     """The only cluster mode in which it makes sense, if there is one."""
 
     def nested(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.glances.before import coded, earlier, first, highest, last
 from chaosk.analysis.glances.before import passed_on as given_away
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 _PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(EMPTY, 2**40), st.booleans())).map(
     lambda rows: sorted(rows, key=lambda row: row[0])
@@ -49,5 +49,5 @@ def test_a_delivery_after_the_partition_was_given_away(tmp_path: Path) -> None:
     another(history)
     passed_on(history, 5.6, 22, how=None, probe="second", incarnation=0)
     reads_of(history, 23, probe="second")
-    rows = Rows(read_case(history.write(tmp_path / "run")))
+    rows = EventRows(read_case(history.write(tmp_path / "run")))
     assert rows.column("reads", "offset")[given_away(rows, "reads", "at")].tolist() == [22]

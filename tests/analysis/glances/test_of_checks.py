@@ -12,7 +12,7 @@ from analysis.transactional import piped, successor, transactional
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 
 GLANCING = sorted(name for name, kind in checks().items() if kind.glance is not Check.glance)
 
@@ -101,7 +101,7 @@ def told_its_ends() -> History:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[EventRows]:
     """What glances see of runs in which all went well."""
     made: list[Callable[[], History]] = [
         History,
@@ -116,10 +116,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
         told_its_ends,
     ]
     folder = tmp_path_factory.mktemp("runs")
-    return [Rows(read_case(make().write(folder / str(place)))) for place, make in enumerate(made)]
+    return [EventRows(read_case(make().write(folder / str(place)))) for place, make in enumerate(made)]
 
 
 @pytest.mark.parametrize("name", GLANCING)
-def test_a_run_in_which_all_went_well_is_cleared_at_a_glance(name: str, runs: list[Rows]) -> None:
+def test_a_run_in_which_all_went_well_is_cleared_at_a_glance(name: str, runs: list[EventRows]) -> None:
     """Plain, in transactions, transformed, shared by two members, with records that were refused, and so on."""
     assert [checks()[name]().glance(rows) for rows in runs] == [False] * len(runs)

@@ -8,12 +8,12 @@ import numpy as np
 from analysis.history import History
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.glances.rows import EMPTY, Rows
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 
 
-def rows(history: History, folder: Path) -> Rows:
+def rows(history: History, folder: Path) -> EventRows:
     """What a history's glances see."""
-    return Rows(read_case(history.write(folder / "run")))
+    return EventRows(read_case(history.write(folder / "run")))
 
 
 def test_columns_are_the_tables_columns(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from analysis.history import History
 
 from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.glances.rows import Rows
+from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.screens import glanced, turned
 from chaosk.analysis.screens import NAMES
 
@@ -152,7 +152,7 @@ def place(row: dict[str, Any]) -> tuple[Any, ...]:
 def test_nothing_is_overlooked(seed: int, tmp_path: Path) -> None:
     """Whatever loops over the rows find, the glance finds."""
     history = troubled(seed)
-    rows = Rows(read_case(history.write(tmp_path / "run")))
+    rows = EventRows(read_case(history.write(tmp_path / "run")))
     found = glanced(rows)
     assert set(found) == set(NAMES)
     found["turned"] = int(turned(rows))
@@ -163,13 +163,13 @@ def test_nothing_is_overlooked(seed: int, tmp_path: Path) -> None:
 def test_a_flawless_run_is_cleared_at_a_glance(tmp_path: Path) -> None:
     """Nothing is found where there is nothing, so Spark need not be asked; nor where a transaction was aborted."""
     history = History(records=50)
-    assert not any(glanced(Rows(read_case(history.write(tmp_path / "run")))).values())
+    assert not any(glanced(EventRows(read_case(history.write(tmp_path / "run")))).values())
     for seq in (20, 21):
         history.change("sends", {"seq": seq}, txn="t")
         history.drop("reads", offset=seq)
         history.drop("audit", offset=seq)
     history.add("transactions", txn="t", initialized=-5.5, begun=0, ending=1, ended=2, outcome="aborted")
-    found = glanced(Rows(read_case(history.write(tmp_path / "aborted"))))
+    found = glanced(EventRows(read_case(history.write(tmp_path / "aborted"))))
     assert found["missing"] == found["lacking"] == 0
 
 

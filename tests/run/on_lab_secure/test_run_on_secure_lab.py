@@ -21,7 +21,7 @@ from chaosk import lab
 from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.endpoints import broker_places
 from chaosk.cluster.views import metadata_request
-from chaosk.cluster.wire import Link, NoAnswer
+from chaosk.cluster.wire import BrokerConnection, NoAnswer
 from chaosk.document import load_inventory
 from chaosk.lab import certificates
 from chaosk.lab.broker import LISTENER_FILE
@@ -287,7 +287,7 @@ def carried(hosts: NamespaceHosts, lab_inventory: Path, pem: str, complaint: str
 
     def there() -> bool:
         try:
-            with Link(place) as link:
+            with BrokerConnection(place) as link:
                 link.ask(metadata_request(()))
         except NoAnswer as error:
             if "refused" in str(error):  # it closes its listener some seconds before it is gone, and can start again

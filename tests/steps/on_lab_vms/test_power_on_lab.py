@@ -14,7 +14,7 @@ from steps.on_lab_vms.conftest import LAB, LAYOUT
 from chaosk import lab as labs
 from chaosk.hosts import fingerprint, heal
 from chaosk.hosts.localhost import HERE, kept, places
-from chaosk.hosts.transport.local import Reach
+from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab import health, power, state
 from chaosk.spec.inventory import Inventory
@@ -105,7 +105,7 @@ def answers(inventory: Inventory) -> bool:
 def healed(inventory: Inventory) -> dict[str, heal.Healed]:
     """By place what `chaosk heal` makes of it."""
     with inside(str(inventory.network_namespace)):
-        transport = Reach(Ssh(inventory.hosts), kept(inventory.name))
+        transport = RoutingTransport(Ssh(inventory.hosts), kept(inventory.name))
         try:
             return {one.host: one for one in heal.heal(transport, places(inventory))}
         finally:

@@ -20,9 +20,9 @@ from chaosk.lab import state
 from chaosk.planning.resolve import freeze
 from chaosk.run.preflight.diagnostic import fit
 from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.host_requirements import Needs
+from chaosk.run.preflight.host_requirements import HostRequirements
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
@@ -60,7 +60,7 @@ def ssh(inventory: Inventory) -> Iterator[Ssh]:
     transport.close()
 
 
-def aimed(inventory: Inventory, kind: str, fields: str) -> tuple[Fault, Entry]:
+def aimed(inventory: Inventory, kind: str, fields: str) -> tuple[PreparedFault, Entry]:
     """A step at the machine, ``it``, and at all others, ``that``; and its entry."""
     entry = Entry.model_validate({"name": "fault", kind: yaml.safe_load(f"{{{fields}}}")})
     nodes = {"it": (Node(kind="host", id="node1", host="node1"),), "that": (Node(kind="everyone_else", id=""),)}
@@ -90,7 +90,7 @@ def root(ssh: Ssh, *argv: str) -> str:
 def test_netem_takes_lasts_and_goes(inventory: Inventory, ssh: Ssh, tmp_path: Path, kind: str) -> None:
     """By the kernel's count and, where packets are late, by what a connection takes; SSH is as quick as before."""
     fields, late = NETEM[kind]
-    assert fit(hosts_fit(ssh, inventory, Needs(("tc",), cuts=False, queues=("netem",)), thorough=False))
+    assert fit(hosts_fit(ssh, inventory, HostRequirements(("tc",), cuts=False, queues=("netem",)), thorough=False))
     quick = connects()
     faults = faults_on(inventory, ssh, tmp_path)
     life = faults.inject(*aimed(inventory, kind, f"between: [it, that], {fields}"), threading.Event())
@@ -120,7 +120,7 @@ def test_a_clock_is_moved_and_put_back(
     inventory: Inventory, ssh: Ssh, tmp_path: Path, direction: str, hours: int
 ) -> None:
     """Seen from this machine, whose own clock goes on; put right also after somebody else has set it."""
-    assert fit(hosts_fit(ssh, inventory, Needs(("date",), cuts=False, clocks=True), thorough=False))
+    assert fit(hosts_fit(ssh, inventory, HostRequirements(("date",), cuts=False, clocks=True), thorough=False))
     epoch = time.time() - time.monotonic()
     assert off_by(offset(ssh), 0)
     faults = faults_on(inventory, ssh, tmp_path)

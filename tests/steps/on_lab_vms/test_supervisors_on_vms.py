@@ -22,7 +22,7 @@ from chaosk.lab import state
 from chaosk.planning.resolve import freeze
 from chaosk.run.faults import Faults
 from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Fault
+from chaosk.spec.contracts.step import PreparedFault
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.lab_layout import LabLayout
@@ -77,7 +77,7 @@ def unit(ssh: Ssh) -> str:
     )
 
 
-def leases(ssh: Ssh) -> tuple[lease.Held, ...]:
+def leases(ssh: Ssh) -> tuple[lease.ReportedLease, ...]:
     """The leases on the machine."""
     return lease.held("node1", ssh.run(lease.listing("node1")).stdout)
 
@@ -95,7 +95,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(1)
 
 
-def aimed(inventory: Inventory, fields: str = "") -> tuple[Fault, Entry]:
+def aimed(inventory: Inventory, fields: str = "") -> tuple[PreparedFault, Entry]:
     """A kill of the broker, and its entry."""
     entry = Entry.model_validate({"name": "kill", "kill_broker": yaml.safe_load(f"{{target: it{fields}}}")})
     return freeze(entry, inventory, {"it": (BROKER,)}, "vm-run"), entry

@@ -13,7 +13,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from chaosk.core.errors import ConnectionLost, HostError, StepError
 from chaosk.hosts.transport._contract import Transport
-from chaosk.hosts.transport.ssh.connection import Link, NotSentError
+from chaosk.hosts.transport.ssh.connection import NotSentError, SshConnection
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 
@@ -25,7 +25,7 @@ class Ssh:
 
     def __init__(self, hosts: Mapping[str, Host]) -> None:
         """Connect lazily, at the first command."""
-        self._links = {name: Link(name, host) for name, host in hosts.items()}
+        self._links = {name: SshConnection(name, host) for name, host in hosts.items()}
 
     def run(self, command: Command) -> Result:
         """See :meth:`Transport.run`."""

@@ -24,7 +24,7 @@ class NotSentError(Exception):
     """The connection broke before the command was sent, so it did not run. The cause has the reason."""
 
 
-class Link:
+class SshConnection:
     """The connection to one host."""
 
     def __init__(self, name: str, host: Host) -> None:

@@ -111,8 +111,11 @@ class Evidence:
         """Return the end of the log by topic of the scenario; a topic with an uncertain end is left out."""
         return ends(self._brokers, self._plan.scenario.topics)
 
-    def held(self) -> dict[tuple[str, int], int]:
-        """Return the last stable offsets below the high watermark, of partitions with transactions of the probes."""
+    def held(self) -> dict[tuple[str, int], int | None] | None:
+        """Return the last stable offsets below the high watermark, of partitions with transactions of the probes.
+
+        None: unknown, because a leader, or the cluster, does not answer.
+        """
         return held(self._brokers, self.transacted())
 
     def snapshot(self, path: Path) -> None:

@@ -86,23 +86,37 @@ def drain(
     return late
 
 
-def settle_longer(held: Callable[[], Mapping[Place, int]], within: float, look: Look, stop: threading.Event) -> bool:
+Held = Mapping[Place, int | None]
+"""Last stable offsets below the high watermark; None for a partition whose leader does not answer."""
+
+
+def settle_longer(held: Callable[[], Held | None], within: float, look: Look, stop: threading.Event) -> bool:
     """Wait until every last stable offset below its high watermark has moved; return True if all did in time.
 
-    ``held`` requests those offsets from the cluster. An open transaction holds one briefly, a hanging one forever. Only
-    after the longest possible time of a transaction, ``within`` seconds, is one known to hang.
+    ``held`` requests those offsets from the cluster; None: it does not answer, so nothing is known to have moved. An
+    open transaction holds one briefly, a hanging one forever. Only after the longest possible time of a transaction,
+    ``within`` seconds, is one known to hang.
     """
-    waiting, asked = dict(held()), time.monotonic()
+    waiting, asked = held(), time.monotonic()
 
     def moved() -> bool:
         nonlocal waiting, asked
         look()
-        if waiting and time.monotonic() - asked >= ASK_EVERY:
+        if waiting != {} and time.monotonic() - asked >= ASK_EVERY:
             now, asked = held(), time.monotonic()
-            waiting = {place: offset for place, offset in waiting.items() if now.get(place) == offset}
-        return not waiting
+            waiting = waiting if now is None else now if waiting is None else _unmoved(waiting, now)
+        return waiting == {}
 
     return wait_for(moved, within, stop)
+
+
+def _unmoved(before: Held, now: Held) -> Held:
+    """Return those that still stand, or are not known to have moved."""
+    return {
+        place: now[place] if offset is None else offset
+        for place, offset in before.items()
+        if place in now and (offset is None or now[place] in (None, offset))
+    }
 
 
 def become_whole(unhealthy: Callable[[], tuple[str, ...]], look: Look, stop: threading.Event) -> tuple[str, ...]:

@@ -161,6 +161,18 @@ def test_settled_when_every_last_stable_offset_has_moved(monkeypatch: pytest.Mon
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize("silent", [None, {("a", 0): None}])
+def test_an_offset_that_nobody_tells_has_not_moved(
+    monkeypatch: pytest.MonkeyPatch, silent: dict[tuple[str, int], int | None] | None
+) -> None:
+    """Neither the cluster, nor the partition's leader, answers at first, or in between: the wait goes on."""
+    monkeypatch.setattr(waiting, "ASK_EVERY", 0.0)
+    stands: dict[tuple[str, int], int | None] = {("a", 0): 5}
+    answers = iter([silent, stands, silent, stands, {}])
+    assert waiting.settle_longer(lambda: next(answers), 60, lambda: None, NEVER)
+    assert list(answers) == []
+
+
 def test_one_that_does_not_move_is_waited_for_as_long_as_it_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the run goes on, and says so."""
     monkeypatch.setattr(waiting, "ASK_EVERY", 0.0)

@@ -27,6 +27,8 @@ class AuditRange:
     last_stable: int = 0
     why: str | None = None
     """Reason why the range is incomplete; None if it is complete."""
+    known: bool = True
+    """False if no leader reported the offsets."""
 
     def end(self, isolation: str) -> int:
         """Return one past the last offset to read at that isolation level."""
@@ -64,13 +66,20 @@ def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
     return sums
 
 
-def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """Return the last stable offsets below the high watermark, by topic and partition, as their leaders report."""
+def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int | None] | None:
+    """Return the last stable offsets below the high watermark, by topic and partition, as their leaders report.
+
+    The offset is None for a partition whose leader does not answer; all is None if the cluster does not.
+    """
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:
-        return {}
-    return {(one.topic, one.partition): one.last_stable for one in found if one.last_stable < one.high_watermark}
+        return None
+    return {
+        (partition.topic, partition.partition): partition.last_stable if partition.known else None
+        for partition in found
+        if not partition.known or partition.last_stable < partition.high_watermark
+    }
 
 
 def _ask(brokers: Brokers, states: Sequence[PartitionView]) -> tuple[AuditRange, ...]:
@@ -94,7 +103,7 @@ def _ask_leader(
 
 
 def _range(topic: str, partition: int, told: ReplicaOffsets | str | None) -> AuditRange:
-    empty = AuditRange(topic, partition)
+    empty = AuditRange(topic, partition, known=False)
     if not isinstance(told, ReplicaOffsets):
         return replace(empty, why=told or "no leader tells its offsets")
     if told.log_start is None or told.high_watermark is None or told.last_stable is None or told.log_end is None:

@@ -13,7 +13,8 @@ from chaosk.rundir.events import TABLES, Kind
 from chaosk.rundir.events.arrow import SCHEMAS, column_batch, record_batch
 
 SAMPLES: dict[Kind, Any] = {
-    "long": 2**62, "int": -(2**31), "short": 7, "bool": True, "string": "ä", "ints": [0, 1, 2], "double": 0.5,
+    "time": 2**62, "long": -(2**62), "int": -(2**31), "short": 7, "bool": True, "string": "ä", "ints": [0, 1, 2],
+    "double": 0.5,
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chaosk.core.errors import UsageError
 from chaosk.rundir.events import TABLES
 from chaosk.rundir.events.arrow import record_batch
-from chaosk.rundir.events.query import Where, Window, is_time, parse_where, select, table_of, time_column, window
+from chaosk.rundir.events.query import Where, Window, parse_where, select, table_of, time_column, window
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=30)
 
@@ -84,18 +84,10 @@ def test_a_row_without_a_time_is_in_no_window() -> None:
     assert sum(each.num_rows for each in select([batch], [Window("invoked", 10, 11)])) == 1
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_what_is_a_time_is_a_number_of_nanoseconds(name: str) -> None:
-    """Every column that is shown as a time holds one, by its own description."""
-    for column in TABLES[name].columns:
-        if is_time(TABLES[name], column):
-            assert column.kind == "long", column.name
-
-
-def test_counts_are_no_times() -> None:
-    """A producer's end marker counts the records that were due, under a name that is a time elsewhere."""
-    times = [column.name for column in TABLES["ends"].columns if is_time(TABLES["ends"], column)]
-    assert times == ["at"]
+def test_rows_are_chosen_by_the_first_time_of_their_table() -> None:
+    """Of a health check when it was due, of a topic that was made again when it was gone; a count is no time."""
+    first = {name: time_column(TABLES[name]) for name in ("health_checks", "remakings", "ends", "markers")}
+    assert first == {"health_checks": "due", "remakings": "gone", "ends": "at", "markers": None}
 
 
 @pytest.mark.parametrize(

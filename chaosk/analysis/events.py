@@ -36,6 +36,7 @@ GLANCED = 5_000_000
 """Rows up to which the rows of a run are read with numpy: about a gigabyte, a few seconds."""
 
 _TYPES: dict[Kind, DataType] = {
+    "time": LongType(),
     "long": LongType(),
     "int": IntegerType(),
     "short": ShortType(),

@@ -22,7 +22,7 @@ from chaosk.core.units import parse_duration
 from chaosk.rundir import paths as rundirs
 from chaosk.rundir.events import TABLES, Table
 from chaosk.rundir.events.arrow import SCHEMAS
-from chaosk.rundir.events.query import is_time, parse_where, select, table_of, window, zero
+from chaosk.rundir.events.query import parse_where, select, table_of, window, zero
 from chaosk.rundir.events.store import scan, streams
 from chaosk.rundir.paths import RunDir
 
@@ -129,7 +129,7 @@ def _parquet(table: Table, batches: Iterator[pa.RecordBatch]) -> None:
 def _table(table: Table, batches: Iterator[pa.RecordBatch], origin: int | None) -> None:
     printed = RichTable(*(column.name for column in table.columns), box=None, header_style="bold")
     for row in _rows(batches):
-        cells = ((row[column.name], is_time(table, column)) for column in table.columns)
+        cells = ((row[column.name], column.kind == "time") for column in table.columns)
         printed.add_row(*(Text(_cell(value, time=time, origin=origin)) for value, time in cells))
     console = Console(width=None if sys.stdout.isatty() else 100_000)
     console.print(printed)

@@ -138,7 +138,8 @@ def _missing(key: str, path: Path, schema: dict[str, Any]) -> str:
     for level in _levels(schema, path):
         says = level.get("properties", {}).get(key, {}).get("description")
         if says:
-            return f"{key!r} is missing; add `{key}:` ({says.split(chr(10))[0].rstrip('.')})"
+            first = " ".join(says.split()).partition(". ")[0].rstrip(".")
+            return f"{key!r} is missing; add `{key}:` ({first})"
     return f"{key!r} is missing; add `{key}:`"
 
 

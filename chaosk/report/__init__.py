@@ -4,7 +4,7 @@
 
     source       the run directory's documents        tables     its event tables, batch by batch
     axis         the common time axis of all plots    traffic    rates, latency     changes, lanes   leaders, replicas
-    gaps, stalls, happenings, explain                 causes of stalls, with the events around them
+    outages, stalls, happenings, explain                 causes of stalls, with the events around them
     headline, measures, states, settings, evidence    the report's statements, in words and tables
     content      all of it, computed once
     figure, svg, panels, palette -> html      markdown      junit      terminal      files

@@ -19,7 +19,7 @@ _MOMENTS = {  # `first` is a moment in one table, and an offset in evidence
     column.name
     for table in TABLES.values()
     for column in table.columns
-    if column.kind == "long" and column.meaning.startswith(("when", "begin", "end of")) and column.name != "first"
+    if column.kind == "time" and column.name != "first"
 }
 _NEAR = 7 * 24 * 3600 * 10**9
 """Numbers further than a week of nanoseconds from the timeline's start are not moments of the run."""

@@ -73,7 +73,3 @@ def _told(by_reason: Mapping[str, int]) -> str:
     if len(reasons) == 1:
         return f"{number(reasons[0][0])}: {reasons[0][1]}"
     return f"{number(_sum(by_reason))}: {'; '.join(f'{number(count)} {reason}' for count, reason in reasons)}"
-
-
-def _most_first(one: tuple[int, str]) -> tuple[int, str]:
-    return -one[0], one[1]

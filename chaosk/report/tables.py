@@ -99,6 +99,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 _FITS: dict[Kind, Callable[[pa.DataType], bool]] = {
+    "time": pa.types.is_integer,
     "long": pa.types.is_integer,
     "int": pa.types.is_integer,
     "short": pa.types.is_integer,

@@ -17,6 +17,7 @@ Values: TypeAlias = "array[int] | NDArray[Any] | list[Any] | str | int | float |
 """One column: an array, a list, or a scalar for all rows."""
 
 _TYPES: dict[Kind, pa.DataType] = {
+    "time": pa.int64(),
     "long": pa.int64(),
     "int": pa.int32(),
     "short": pa.int16(),

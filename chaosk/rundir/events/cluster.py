@@ -7,7 +7,7 @@ from chaosk.rundir.events.table import PLACE, VALUE, table
 PARTITIONS = table(
     "partitions",
     "[M] one sample per partition, as one broker described it",
-    ("at", "long", "when the answer came"),
+    ("at", "time", "when the answer came"),
     ("asked", "int", "the broker that answered"),
     *PLACE,
     ("leader", "int", "leader; -1 if none"),
@@ -18,7 +18,7 @@ PARTITIONS = table(
 OFFSETS = table(
     "offsets",
     "[M] one sample of a partition's offsets, as one replica reported them",
-    ("at", "long", "when the answer came"),
+    ("at", "time", "when the answer came"),
     ("asked", "int", "the broker that answered"),
     *PLACE,
     ("leader", "bool", "whether that broker held itself to be the leader"),
@@ -31,8 +31,8 @@ BROKERS = table(
     "brokers",
     "one sample of the cluster's membership, as one broker described it",
     ("asked", "int", "the broker asked"),
-    ("invoked", "long", "when it was asked"),
-    ("completed", "long", "when it answered or the attempt ended"),
+    ("invoked", "time", "when it was asked"),
+    ("completed", "time", "when it answered or the attempt ended"),
     ("controller", "int", "the controller it names; -1 if none", True),
     ("alive", "ints", "the brokers it names", True),
     ("error", "string", "why there was no answer", True),
@@ -41,7 +41,7 @@ ZOOKEEPERS = table(
     "zookeepers",
     "one sample of a ZooKeeper node's role",
     ("node", "int", "ZooKeeper id"),
-    ("at", "long", "when the answer came or the attempt ended"),
+    ("at", "time", "when the answer came or the attempt ended"),
     ("mode", "string", "leader, follower, standalone, or empty when it does not serve", True),
     ("error", "string", "why there was no answer", True),
 )
@@ -49,7 +49,7 @@ QUORUM = table(
     "quorum",
     "one sample of a controller's role in a KRaft quorum, as its leader tells it by way of a broker",
     ("node", "int", "node id of the controller"),
-    ("at", "long", "when the answer came, or the last broker was asked in vain"),
+    ("at", "time", "when the answer came, or the last broker was asked in vain"),
     ("mode", "string", "leader, follower, or empty when it takes no part or nobody knows a leader", True),
     ("epoch", "int", "the leader's epoch; empty if nobody knows one", True),
 )
@@ -83,7 +83,7 @@ GROUPS = table(
 TOPIC_SETTINGS = table(
     "topic_settings",
     "settings of a topic as a broker reported them: each when it was asked first, and whenever its value had changed",
-    ("at", "long", "when the answer came"),
+    ("at", "time", "when the answer came"),
     ("topic", "string", "topic"),
     ("name", "string", "the setting, like retention.ms"),
     ("value", "string", "its value in force, wherever it was set"),

@@ -17,11 +17,6 @@ from chaosk.rundir.events.store import scan
 from chaosk.rundir.paths import RunDir
 
 _WHERE = re.compile(r"(?P<column>\w+)(?P<sign>!?=)(?P<value>.*)", re.DOTALL)
-_COUNTS = {("ends", "scheduled")}  # named like a time elsewhere, and a count here
-_TIMES = {
-    "at", "scheduled", "invoked", "completed", "started", "initialized", "begun", "ending", "ended", "applied",
-    "heal_invoked", "healed", "began", "monotonic",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +99,9 @@ def _value(column: Column, text: str) -> Any:  # noqa: ANN401 - of the column's 
         raise UsageError(f"{column.name} is {wanted}, not {text!r}") from None
 
 
-def is_time(table: Table, column: Column) -> bool:
-    """Return True if a column holds a time of the run's monotonic clock."""
-    return column.name in _TIMES and (table.name, column.name) not in _COUNTS
-
-
 def time_column(table: Table) -> str | None:
     """Return the first column of a table that is a time, as the time of its rows; None if there is none."""
-    return next((column.name for column in table.columns if is_time(table, column)), None)
+    return next((column.name for column in table.columns if column.kind == "time"), None)
 
 
 def zero(rundir: RunDir) -> int | None:

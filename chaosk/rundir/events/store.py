@@ -158,7 +158,7 @@ def _convert(rundir: RunDir, table: str) -> tuple[list[str], Counter[str]]:
 
 def _encoding(table: str) -> dict[str, Any]:
     """Delta encoding of numbers: times and offsets grow slowly from row to row, and so take a tenth of the space."""
-    numbers = [column.name for column in TABLES[table].columns if column.kind in {"long", "int", "short"}]
+    numbers = [column.name for column in TABLES[table].columns if column.kind in {"time", "long", "int", "short"}]
     words = [column.name for column in TABLES[table].columns if column.kind == "string"]
     return {
         "compression": "zstd",

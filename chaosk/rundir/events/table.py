@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["long", "int", "short", "bool", "string", "ints", "double"]
-"""Type of a column; ``ints`` is a list of ``int``."""
+Kind = Literal["time", "long", "int", "short", "bool", "string", "ints", "double"]
+"""Type of a column: ``time`` is nanoseconds of the run's monotonic clock, ``ints`` a list of ``int``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ HEARTBEATS = table(
     "heartbeats",
     "one row for each time that a process of a probe, or the watcher, was seen to go on, four a second",
     ("writer", "string", "whose: the name of its folder, like writer-0 or watcher"),
-    ("at", "long", "when"),
+    ("at", "time", "when"),
     ("late", "long", "how much later than it was due, nanoseconds"),
 )
 STREAM_ENDS = table(
@@ -22,7 +22,7 @@ STREAM_ENDS = table(
     ("table", "string", "event table"),
     ("rows", "long", "how many rows of it this writer wrote"),
     ("run_id", "string", "the run that it wrote them for"),
-    ("at", "long", "when"),
+    ("at", "time", "when"),
 )
 
 TABLES = (HEARTBEATS, STREAM_ENDS)

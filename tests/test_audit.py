@@ -125,7 +125,7 @@ def test_the_test_command_asks() -> None:
     """All are in what CI runs, and none of them may fail unnoticed."""
     (body,) = re.findall(r"\nrun_tests\(\) \{\n(.*?)\n\}\n", (ROOT / "dev").read_text(), re.DOTALL)
     lines = {line.strip().removeprefix("nice ").split(" #")[0] for line in body.splitlines()}
-    assert {"python .ci/audit.py requirements.lock", ".ci/scan", "mypy --no-error-summary"} <= lines
+    assert {"python .ci/audit.py requirements-dev.lock", ".ci/scan", "mypy --no-error-summary"} <= lines
     assert ".ci/imports" in lines
     assert '[ "$status" = 2 ] || end_checks || status=$?' in lines
     assert any(line.startswith("bandit ") and "||" not in line for line in lines)

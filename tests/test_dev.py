@@ -16,6 +16,8 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[1]
 BUILD = ("hatchling", "editables", "packaging", "pathspec", "pluggy", "tomlkit", "trove-classifiers")
+MORE = "iniconfig"
+"""What only development needs here."""
 PROJECT = """
 [build-system]
 requires = ["hatchling"]
@@ -45,12 +47,13 @@ def dev(project: Path, *words: str, cwd: Path | None = None) -> subprocess.Compl
 
 
 def bare(folder: Path) -> Path:
-    """A project that was never set up: the real ``./dev``, and of the real lock what an installation needs."""
-    pins = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    """A project that was never set up: the real ``./dev``, and of the real locks what an installation needs."""
+    pins = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8").splitlines()
+    wanted = [pin for pin in pins if pin.partition("==")[0] in BUILD]
     shutil.copy(ROOT / "dev", folder / "dev")
-    (folder / "requirements.lock").write_text(
-        "".join(f"{pin}\n" for pin in pins if pin.partition("==")[0] in BUILD), encoding="utf-8"
-    )
+    (folder / "requirements.lock").write_text("\n".join(wanted) + "\n", encoding="utf-8")
+    more = [pin for pin in pins if pin.partition("==")[0] == MORE]
+    (folder / "requirements-dev.lock").write_text("\n".join(wanted + more) + "\n", encoding="utf-8")
     (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
     (folder / "chaosk").mkdir()
     (folder / "chaosk" / "__init__.py").write_text(COMMAND, encoding="utf-8")
@@ -92,7 +95,7 @@ def test_setting_up_says_what_it_does(project: Path) -> None:
     said = (project / "said").read_text(encoding="utf-8").splitlines()
     assert [line for line in said if "Debian" not in line] == [
         f"dev: creating {project}/.venv",
-        f"dev: installing {len(BUILD)} Python packages (minutes, the first time)",
+        f"dev: installing {len(BUILD) + 1} Python packages (minutes, the first time)",
     ]
 
 
@@ -127,12 +130,24 @@ def test_the_command_line_gets_words_folder_and_java(project: Path, tmp_path: Pa
 def test_a_changed_lock_is_installed(tmp_path: Path) -> None:
     """The stamp holds the lock's contents: another version in it is installed at the next command."""
     folder = bare(tmp_path)
-    lock = folder / "requirements.lock"
+    lock = folder / "requirements-dev.lock"
     assert dev(folder, "setup").returncode == 0
     lock.write_text(re.sub(r"pathspec==.*", "pathspec==0.12.1", lock.read_text(encoding="utf-8")), encoding="utf-8")
     again = dev(folder, "setup")
-    assert f"installing {len(BUILD)} Python packages" in again.stderr
+    assert f"installing {len(BUILD) + 1} Python packages" in again.stderr
     assert list(folder.glob(".venv/lib/python3.11/site-packages/pathspec-0.12.1.dist-info"))
+
+
+@pytest.mark.packaging
+def test_running_needs_less_than_developing(tmp_path: Path) -> None:
+    """Whoever only runs chaosk waits for what that needs; the first command for development adds the rest, once."""
+    folder = bare(tmp_path)
+    there = f".venv/lib/python3.11/site-packages/{MORE}-*"
+    assert f"installing {len(BUILD)} Python packages" in dev(folder, "chaosk").stderr
+    assert not list(folder.glob(there))
+    assert f"installing {len(BUILD) + 1} Python packages" in dev(folder, "setup").stderr
+    assert list(folder.glob(there))
+    assert [dev(folder, *words).stderr for words in (("chaosk",), ("setup",))] == ["", ""]
 
 
 @pytest.mark.packaging
@@ -182,7 +197,7 @@ def test_a_lock_that_lacks_something_is_named(tmp_path: Path) -> None:
     manifest.write_text(PROJECT.replace('version = "1"', 'version = "1"\ndependencies = ["pytest"]'), encoding="utf-8")
     answer = dev(folder, "setup")
     assert answer.returncode == 0
-    assert "./dev lock writes it anew: chaosk 1 requires pytest, which is not installed." in answer.stderr
+    assert "./dev lock writes it again: chaosk 1 requires pytest, which is not installed." in answer.stderr
 
 
 def test_what_the_lab_needs_is_installed() -> None:
@@ -190,15 +205,16 @@ def test_what_the_lab_needs_is_installed() -> None:
     from chaosk.lab.runner import PACKAGES
 
     script = (ROOT / "dev").read_text(encoding="utf-8")
-    lists = re.findall(r"\bpackages\+?=\(([^)]*)\)", re.sub(r" #.*", "", script))
+    lists = re.findall(r"packages\+?=\(([^)]*)\)", re.sub(r" #.*", "", script))
     installed = {word for words in lists for word in words.split()}
     assert set(PACKAGES.values()) <= installed
-    assert len(lists) == 2, "for every machine, and for those that can have virtual ones"
+    assert len(lists) == 3, "of a run, of the tests, and of virtual machines"
 
 
-def test_the_lock_names_no_place() -> None:
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_the_lock_names_no_place(name: str) -> None:
     """Exact versions only: no index, folder or address, so it serves wherever pip gets its packages from."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     pins = [line for line in lines if line and not line.lstrip().startswith("#")]
     assert pins
     assert [
@@ -216,7 +232,15 @@ def test_the_lock_serves_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = [each for group in project["dependency-groups"].values() for each in group if isinstance(each, str)]
     assert {"include-group": "docs"} in project["dependency-groups"]["dev"]
-    wanted = map(Requirement, project["project"]["dependencies"] + groups)
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    pins = dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\n]+)", lock, re.MULTILINE))
-    assert [str(need) for need in wanted if not need.specifier.contains(pins.get(need.name.lower(), "0"))] == []
+    running = project["project"]["dependencies"] + project["dependency-groups"]["install"]
+    pins = {name: _pins(name) for name in ("requirements.lock", "requirements-dev.lock")}
+    for name, wanted in (("requirements.lock", running), ("requirements-dev.lock", running + groups)):
+        needs = map(Requirement, wanted)
+        lacking = [str(n) for n in needs if not n.specifier.contains(pins[name].get(n.name.lower(), "0"))]
+        assert lacking == []
+    assert pins["requirements.lock"].items() <= pins["requirements-dev.lock"].items()
+
+
+def _pins(name: str) -> dict[str, str]:
+    lock = (ROOT / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\n]+)", lock, re.MULTILINE))

@@ -18,7 +18,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(600), pytest.mark.long]
 
 LAB = "tutorial"
 COMMAND = "#!{0}/.venv/bin/python\nimport sys\nfrom chaosk.__main__ import main\nsys.exit(main())\n"
-FINGERPRINT = '{ echo "$here" && cat "$here"/{dev,pyproject.toml,requirements.lock}; } | sha256sum'
+STAMP = """
+now=$({ echo "$here" && cat "$here"/{dev,pyproject.toml,requirements.lock,requirements-dev.lock}; } | sha256sum)
+printf '%s\\n' "$now dev" "$now run"
+"""
 
 
 class Reader:
@@ -60,7 +63,7 @@ def set_up(clone: Path) -> None:
     command.write_text(COMMAND.format(clone), "utf-8")
     command.chmod(0o755)
     said = subprocess.run(
-        ["bash", "-c", FINGERPRINT], env={**os.environ, "here": str(clone)}, stdout=subprocess.PIPE, check=True
+        ["bash", "-c", STAMP], env={**os.environ, "here": str(clone)}, stdout=subprocess.PIPE, check=True
     ).stdout
     (clone / ".venv/.dev-setup").write_bytes(said)
 

@@ -34,7 +34,7 @@ READS = table(
     *VALUE,
     ("leader_epoch", "int", "leader epoch the record came with", True),
     ("at", "time", "when it was delivered"),
-    ("scheduled", "time", "when the record was due, as it says itself; empty where the payload is not ours", True),
+    ("scheduled", "time", "when the record was due, from its payload; empty if the payload is not ours", True),
     ("txn", "string", "transaction the poll took place in", True),
 )
 POLLS = table(
@@ -75,7 +75,7 @@ JOINS = table(
     ("rebalance", "int", "which rebalance of this incarnation, from 0, as in assignments"),
     ("partitions", "int", "how many it was given"),
     ("began", "time", "when it subscribed, or lost the partitions it had; empty if it had and lost none", True),
-    ("coordinator", "time", "since when it is connected to the coordinator; empty if no statistics told in time", True),
+    ("coordinator", "time", "when it connected to the coordinator; empty if no statistics arrived in time", True),
     ("assigned", "time", "when it was given the partitions: joining and syncing are over"),
     ("fetched", "time", "when it knew the committed offsets of them; empty if it got no answer", True),
     ("first", "time", "when a poll returned the first records after that; empty if none did", True),
@@ -94,7 +94,7 @@ COMMITS = table(
     *WHO,
     ("group", "string", "consumer group"),
     ("assignment", "int", "assignment of that partition; empty if it had none", True),
-    ("generation", "int", "generation of the group, where the client tells", True),
+    ("generation", "int", "generation of the group, if the client reports it", True),
     *PLACE,
     ("offset", "long", "the offset to read next (one past the last processed)"),
     ("invoked", "time", "when it was asked for; for automatic commits the completed poll before it"),
@@ -119,12 +119,17 @@ TRANSACTIONS = table(
     *WHO,
     ("txn", "string", "unique name of the transaction in this run"),
     ("transactional_id", "string", "transactional.id"),
-    ("producer_epoch", "int", "how many clients of this process had the id before, as librdkafka tells no epoch", True),
+    (
+        "producer_epoch",
+        "int",
+        "earlier clients of this process with the id; librdkafka reports no epoch",
+        True,
+    ),
     ("initialized", "time", "when init_transactions of this client returned; that orders the clients of all processes"),
     ("begun", "time", "when it began"),
     ("ending", "time", "when commit or abort was called", True),
     ("ended", "time", "when that call, and an abort after it, returned", True),
-    ("outcome", "string", "committed, aborted (nobody asked to commit it) or info"),
+    ("outcome", "string", "committed, aborted (without a commit call) or info"),
 )
 TXN_OFFSETS = table(
     "txn_offsets",
@@ -170,7 +175,7 @@ HEALTH_CHECKS = table(
     ("broker", "int", "broker id"),
     ("due", "time", "when it was due, by the probe's rate; latency counts from here"),
     ("began", "time", "when connecting began; empty if it never had its turn", True),
-    ("connected", "time", "when the connection stood; empty if it never did", True),
+    ("connected", "time", "when the connection was established; empty if it never was", True),
     ("answered", "time", "when the broker's answer had come, where the probe asks for one", True),
     ("closed", "time", "when it was over"),
     (
@@ -190,14 +195,14 @@ CALLS = table(
     "one row per call of the probe call, which asks the cluster one question over and over",
     *WHO,
     ("operation", "string", "what was asked, like end_offsets"),
-    ("began", "time", "when the call was made, connecting included where each has a client of its own"),
+    ("began", "time", "when the call was made; includes connecting if each call has its own client"),
     ("completed", "time", "when it returned, or was given up at the probe's end"),
     ("outcome", "string", "ok, fail, or info (under way when the probe ended)"),
     ("error", "string", "librdkafka's name of the error, like _TIMED_OUT, UNFINISHED or UNANSWERED", True),
 )
 CONNECTIONS = table(
     "connections",
-    "one row per change of a client's connections, as its statistics showed it; one that is killed tells nothing more",
+    "one row per change of a client's connections, from its statistics; a killed client reports none after that",
     *WHO,
     ("client", "string", "consumer or producer: a probe may be both"),
     ("role", "string", "bootstrap (the first of a client), group_coordinator, transaction_coordinator or data"),
@@ -216,7 +221,7 @@ ERRORS = table(
     *WHO,
     ("at", "time", "when"),
     ("error", "string", "librdkafka's name of it, like _ALL_BROKERS_DOWN"),
-    ("message", "string", "what it said"),
+    ("message", "string", "the message of the error"),
     ("fatal", "bool", "whether the client is unusable from here on"),
 )
 INCARNATIONS = table(
@@ -244,10 +249,10 @@ ENDS = table(
 )
 TALLIES = table(
     "tallies",
-    "what a probe's process counted by itself of what it was told: the same as its rows, if these are whole",
+    "the counts that a probe's process kept of its outcomes and deliveries; they equal its rows if these are complete",
     *WHO,
     ("tally", "int", "number of the tally in this incarnation, from 0; each counts from the beginning"),
-    ("at", "time", "when: it stands for all outcomes and deliveries until then"),
+    ("at", "time", "when; covers all outcomes and deliveries until then"),
     ("what", "string", "ok, fail, info, unanswered (sends by outcome), answer (any outcome), read, poll, gap"),
     ("topic", "string", "topic, of figures by partition", True),
     ("partition", "int", "partition, of figures by partition; empty if the client never chose one", True),

@@ -47,11 +47,11 @@ ZOOKEEPERS = table(
 )
 QUORUM = table(
     "quorum",
-    "one sample of a controller's role in a KRaft quorum, as its leader tells it by way of a broker",
+    "one sample of a controller's role in a KRaft quorum, as its leader reports it through a broker",
     ("node", "int", "node id of the controller"),
     ("at", "time", "when the answer came, or the last broker was asked in vain"),
-    ("mode", "string", "leader, follower, or empty when it takes no part or nobody knows a leader", True),
-    ("epoch", "int", "the leader's epoch; empty if nobody knows one", True),
+    ("mode", "string", "leader, follower, or empty if it takes no part or no leader is known", True),
+    ("epoch", "int", "the leader's epoch; empty if unknown", True),
 )
 AUDIT = table(
     "audit",

@@ -9,7 +9,7 @@ FAULTS = table(
     "[FT] one row per timeline entry that acted, written when it was done",
     ("fault", "string", "the entry's name in the plan"),
     ("step", "string", "the step"),
-    ("targets", "string", "what it was aimed at, resolved, like `broker 2 on node3`"),
+    ("targets", "string", "the resolved targets, like `broker 2 on node3`"),
     ("invoked", "time", "when injecting began"),
     ("applied", "time", "since when it was in place, as was verified then; empty if it was not", True),
     ("heal_invoked", "time", "when undoing began; empty if it has no undo", True),
@@ -36,7 +36,11 @@ REMAKINGS = table(
     "one row per topic that was deleted and made again, which ends one topic of that name and begins another",
     ("topic", "string", "topic"),
     ("gone", "time", "when no broker knew it any more"),
-    ("made", "time", "when the controller was asked to make it again; what clients were told before is of the old one"),
+    (
+        "made",
+        "time",
+        "when the controller was asked to make it again; earlier answers concern the old topic",
+    ),
 )
 HOST_CLOCKS = table(
     "host_clocks",

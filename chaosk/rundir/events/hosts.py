@@ -9,7 +9,7 @@ MARKERS = table(
     "one row per record by which a broker ended a transaction in a partition's log, as its leader has it",
     *PLACE,
     ("offset", "long", "offset"),
-    ("producer_id", "long", "whose transaction it ended"),
+    ("producer_id", "long", "producer id of the transaction that it ended"),
     ("producer_epoch", "int", "the producer's epoch, or a higher one if the producer was fenced"),
     ("kind", "string", "commit or abort"),
 )
@@ -25,10 +25,10 @@ STRETCHES = table(
 )
 DUMPS = table(
     "dumps",
-    "one row per partition whose log was to be searched for transactions on its leader's disk",
+    "one row per partition whose log was searched for transactions on its leader's disk",
     *PLACE,
     ("broker", "int", "the leader; -1 if none"),
-    ("log_start", "long", "where its first segment begins; empty if none was read", True),
+    ("log_start", "long", "first offset of its first segment; empty if none was read", True),
     ("end", "long", "one past the last offset that was read", True),
     ("complete", "bool", "whether all of the log was read"),
     ("why", "string", "what stopped it", True),
@@ -39,9 +39,14 @@ COPIES = table(
     *PLACE,
     ("first", "long", "first offset"),
     ("last", "long", "last offset"),
-    ("same", "bool", "whether every replica holds the same batches there, or none; empty if not all told", True),
+    (
+        "same",
+        "bool",
+        "whether every replica holds the same batches there, or none; empty if one is unknown",
+        True,
+    ),
     ("held", "string", "where they do not: by broker the batch that it holds at the first of these offsets", True),
-    ("why", "string", "why nobody knows", True),
+    ("why", "string", "reason why it is unknown", True),
 )
 
 TABLES = (MARKERS, STRETCHES, DUMPS, COPIES)

@@ -11,14 +11,14 @@ from chaosk.rundir.events.table import table
 HEARTBEATS = table(
     "heartbeats",
     "one row for each time that a process of a probe, or the watcher, was seen to go on, four a second",
-    ("writer", "string", "whose: the name of its folder, like writer-0 or watcher"),
+    ("writer", "string", "name of the writer's folder, like writer-0 or watcher"),
     ("at", "time", "when"),
     ("late", "long", "how much later than it was due, nanoseconds"),
 )
 STREAM_ENDS = table(
     "stream_ends",
     "how many rows of each table a writer wrote: left when it closed its event log, one row a table, this one too",
-    ("writer", "string", "whose: the name of its folder, like writer-0, watcher, audit or run"),
+    ("writer", "string", "name of the writer's folder, like writer-0, watcher, audit or run"),
     ("table", "string", "event table"),
     ("rows", "long", "how many rows of it this writer wrote"),
     ("run_id", "string", "the run that it wrote them for"),

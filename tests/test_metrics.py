@@ -82,3 +82,13 @@ def test_every_metric_is_in_the_guide() -> None:
     page = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
     for name in METRICS:
         assert f"## {name}\n" in page
+
+
+def test_every_metric_is_measured_by_the_checks_that_name_it() -> None:
+    """What ``expect`` may bound has a check that measures it, and no check names a metric that there is not."""
+    from chaosk.analysis.check_runner import checks
+
+    named = [metric for check in checks().values() for metric in check.metrics]
+    assert {*named} == {*METRICS}
+    # what is unavailable is told of sends and of deliveries, each by a check of its own
+    assert {metric for metric in named if named.count(metric) > 1} == {"unavailability", "unavailable_total"}

@@ -93,6 +93,8 @@ def _answer(events: Events, name: str, check: Check) -> CheckResult:
         return CheckResult(name, f"not judged: {guard.what}", guards=(guard,))
     summaries, kept = _rows(events, name, check)
     measures = tuple(check.measures(events, kept))
+    if undeclared := sorted({measure.metric for measure in measures} - {*check.metrics}):
+        raise ValueError(f"it measures {', '.join(undeclared)}, which its `metrics` does not name")
     found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
     guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
     telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]

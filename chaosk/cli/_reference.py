@@ -143,7 +143,10 @@ def _checks() -> dict[str, type]:
 
 def _check(name: str, kind: type) -> Page:
     rule = getattr(kind, "rule", "")
-    return Page(name=name, spelling=f"{name} ({rule})" if rule else name, says=inspect.getdoc(kind) or "")
+    says = inspect.getdoc(kind) or ""
+    if metrics := getattr(kind, "metrics", ()):
+        says += f"\n\nMeasures {', '.join(f'``{metric}``' for metric in metrics)}."
+    return Page(name=name, spelling=f"{name} ({rule})" if rule else name, says=says)
 
 
 _UNITS = {

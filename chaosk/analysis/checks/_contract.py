@@ -43,6 +43,8 @@ class Check(ABC):
     """Short description of its rows."""
     counted: ClassVar[tuple[str, str]]
     """Singular and plural noun for its rows, like ``("record lost", "records lost")``."""
+    metrics: ClassVar[tuple[str, ...]] = ()
+    """Names of the metrics that it measures, of ``chaosk.spec.metrics``; it may measure no other."""
     tables: ClassVar[tuple[str, ...]]
     """Event tables that it reads."""
     by_absence_of: ClassVar[tuple[str, ...]] = ()

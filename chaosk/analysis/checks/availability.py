@@ -36,6 +36,7 @@ class Availability(Check):
     rule = "D3"
     title = "share of time in which writing succeeded"
     counted = ("second", "seconds")
+    metrics = ("availability",)
     tables = ("sends",)
 
     def violations(self, events: Events) -> None:

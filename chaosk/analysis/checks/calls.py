@@ -38,6 +38,7 @@ class Calls(Check):
     also = ("D1", "D4")
     title = "calls to the cluster"
     counted = ("stretch in which no call was answered", "stretches in which no call was answered")
+    metrics = ("call_time_p50", "call_time_max", "call_unavailability", "calls_answered", "calls_failed")
     tables = ("calls",)
     order = ("began", *_WHO)
 

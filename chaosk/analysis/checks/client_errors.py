@@ -35,6 +35,7 @@ class ClientErrors(Check):
     rule = "D12"
     title = "errors that clients met"
     counted = ("error", "errors")
+    metrics = ("client_errors", "unexpected_errors", "missing_errors")
     tables = tuple(_TABLES)
 
     def violations(self, events: Events) -> None:

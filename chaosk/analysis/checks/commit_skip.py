@@ -32,6 +32,7 @@ class CommitSkip(Check):
     rule = "B3"
     title = "records that a group committed past without having had them"
     counted = ("record committed past", "records committed past")
+    metrics = ("skipped_records",)
     tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments")
     by_absence_of = ("reads", "fetched", "seeks")
     order = (*OWNED, "offset")

@@ -46,6 +46,13 @@ class Connections(Check):
     rule = "D9"
     title = "clients' connections by role and broker"
     counted = ("place that clients connected to", "places that clients connected to")
+    metrics = (
+        "connections_opened",
+        "connections_failed",
+        "connections_idle_closed",
+        "connections_peak",
+        "connections_open",
+    )
     tables = ("connections", "incarnations")
     order = _PLACE
 

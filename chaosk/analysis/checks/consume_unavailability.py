@@ -33,6 +33,7 @@ class ConsumeUnavailability(Check):
     rule = "D2"
     title = "stretches without a delivery although records waited"
     counted = ("stretch without a delivery", "stretches without a delivery")
+    metrics = ("unavailability", "unavailable_total")
     tables = ("reads", "sends", "audit", "assignments")
     order = ("began", *PLACE, "reader")
 

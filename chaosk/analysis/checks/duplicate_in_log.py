@@ -37,6 +37,7 @@ class DuplicateInLog(Check):
     rule = "A2"
     title = "records that stand in the log more than once"
     counted = ("record duplicated", "records duplicated")
+    metrics = ("duplicate_records", "duplicate_share")
     tables = ("sends", "reads", "audit", "incarnations")
     order = (*PLACE, "offset", *VALUE)
     screens = ("doubled",)

@@ -43,6 +43,7 @@ class Election(Check):
     rule = "D6"
     title = "changes of leadership"
     counted = ("change of leadership", "changes of leadership")
+    metrics = ("election",)
     tables = ("partitions", "offsets", "sends", "reads", "audit")
     order = ("ended", *PLACE, "epoch")
 

@@ -22,6 +22,7 @@ class EndToEnd(Check):
     rule = "D4"
     title = "latency from the intended time of a send to its delivery"
     counted = ("delivery", "deliveries")
+    metrics = ("end_to_end_p99", "end_to_end_max")
     tables = ("sends", "reads")
 
     def violations(self, events: Events) -> None:

@@ -32,6 +32,7 @@ class Generations(Check):
     rule = "D7"
     title = "generations of consumer groups"
     counted = ("generation", "generations")
+    metrics = ("new_generations",)
     tables = ("generations",)
 
     def violations(self, events: Events) -> None:

@@ -39,6 +39,13 @@ class HealthChecks(Check):
     also = ("D1", "D4")
     title = "brokers as health checks saw them"
     counted = ("stretch in which health checks failed", "stretches in which health checks failed")
+    metrics = (
+        "connect_availability",
+        "connect_unavailability",
+        "connect_latency_p50",
+        "connect_latency_p99",
+        "connect_latency_max",
+    )
     tables = ("health_checks",)
     order = ("began", *_WHO)
 

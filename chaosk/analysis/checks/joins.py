@@ -36,6 +36,7 @@ class Joins(Check):
     rule = "D7"
     title = "how members joined their groups"
     counted = ("join of a member", "joins of members")
+    metrics = ("assignment_time", "join_time")
     tables = ("joins",)
     order = ("began", *MEMBER, "rebalance")
 

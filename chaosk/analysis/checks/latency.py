@@ -24,6 +24,7 @@ class Latency(Check):
     rule = "D4"
     title = "latency of sends from their intended time"
     counted = ("send", "sends")
+    metrics = ("latency_p50", "latency_p99", "latency_max")
     tables = ("sends",)
 
     def violations(self, events: Events) -> None:

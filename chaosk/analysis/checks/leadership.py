@@ -41,6 +41,7 @@ class Leadership(Check):
     rule = "D6"
     title = "who leads partitions"
     counted = ("change of leader", "changes of leader")
+    metrics = ("leader_changes", "displaced_leaders", "leaderless_time", "leadership_return")
     tables = ("partitions",)
 
     def violations(self, events: Events) -> None:

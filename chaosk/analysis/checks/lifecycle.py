@@ -37,6 +37,7 @@ class Lifecycle(Check):
     rule = "D4"
     title = "how long clients took to start and to close"
     counted = ("process", "processes")
+    metrics = ("start_time", "close_time")
     tables = ("sends", "reads", "calls", "incarnations", "ends")
 
     def violations(self, events: Events) -> None:

@@ -57,6 +57,7 @@ class Lost(Check):
     also = ("D8",)
     title = "acknowledged records that are gone"
     counted = ("record lost", "records lost")
+    metrics = ("lost_records", "lost_share", "lost_span")
     tables = (
         "sends",
         "reads",

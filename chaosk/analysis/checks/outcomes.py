@@ -25,6 +25,7 @@ class Outcomes(Check):
     rule = "D3"
     title = "acknowledged, failed and uncertain records, and rates"
     counted = ("record", "records")
+    metrics = ("acknowledged_records", "failed_records", "uncertain_records", "rate")
     tables = ("sends", "reads")
 
     def violations(self, events: Events) -> None:

@@ -32,6 +32,7 @@ class ProduceUnavailability(Check):
     rule = "D1"
     title = "stretches without an acknowledgement"
     counted = ("stretch without an acknowledgement", "stretches without an acknowledgement")
+    metrics = ("unavailability", "unavailable_total")
     tables = ("sends",)
     as_recorded = True
     order = ("began", *PLACE, "producer", "producer_incarnation")

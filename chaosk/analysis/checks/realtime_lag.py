@@ -27,6 +27,7 @@ class RealtimeLag(Check):
     rule = "D4"
     title = "how long what lies ahead of a consumer had been there"
     counted = ("poll", "polls")
+    metrics = ("realtime_lag_p99", "realtime_lag_max")
     tables = ("polls", "reads", "sends", "assignments", "fetched", "seeks")
 
     def violations(self, events: Events) -> None:

@@ -50,6 +50,7 @@ class Rebalances(Check):
     rule = "D7"
     title = "rebalances of consumer groups"
     counted = ("rebalance", "rebalances")
+    metrics = ("rebalance_time", "rebalances", "unnecessary_rebalances", "moved_partitions")
     tables = ("assignments", "incarnations", "ends", "polls", "errors")
     as_recorded = True
     order = ("began", "group")

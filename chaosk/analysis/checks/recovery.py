@@ -35,6 +35,7 @@ class Recovery(Check):
     rule = "D5"
     title = "time until all is as in the baseline"
     counted = ("fault", "faults")
+    metrics = ("recovery", "recovery_from_fault")
     tables = ("sends", "reads", "partitions", "faults")
 
     def violations(self, events: Events) -> None:

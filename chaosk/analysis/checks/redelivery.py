@@ -40,6 +40,7 @@ class Redelivery(Check):
     rule = "B4"
     title = "records that a group was given more than once"
     counted = ("record delivered again", "records delivered again")
+    metrics = ("redelivered_records", "redelivered_share")
     tables = ("reads", "commits", "fetched", "assignments", "seeks")
     by_absence_of = ("fetched", "seeks")
     order = (*OWNED, "offset")

@@ -41,6 +41,7 @@ class ReplicaDifference(Check):
     rule = "D10"
     title = "replicas that do not hold the same"
     counted = ("stretch in which replicas differ", "stretches in which replicas differ")
+    metrics = ("differing_replicas",)
     tables = ("copies", "audit_ranges")
     order = (*PLACE, "first")
 

@@ -30,6 +30,7 @@ class Replication(Check):
     rule = "D10"
     title = "time with too few replicas in sync"
     counted = ("stretch with too few replicas in sync", "stretches with too few replicas in sync")
+    metrics = ("under_replicated_time", "under_min_isr_time")
     tables = ("partitions",)
 
     def violations(self, events: Events) -> None:

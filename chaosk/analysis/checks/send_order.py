@@ -42,6 +42,7 @@ class SendOrder(Check):
     rule = "A8"
     title = "records that stand in the log in another order than they were sent"
     counted = ("record out of order", "records out of order")
+    metrics = ("reordered_records",)
     tables = ("sends", "reads", "audit", "audit_ranges", "incarnations")
     order = (*PLACE, *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")

@@ -41,6 +41,7 @@ class Swallowed(Check):
     rule = "B3"
     title = "records that failed in processing and that a group committed past"
     counted = ("record swallowed", "records swallowed")
+    metrics = ("swallowed_records",)
     tables = ("failures", "reads", "commits", "groups", "fetched", "seeks", "assignments", "outputs", "sends", "audit")
     by_absence_of = ("reads", "outputs", "sends", "audit")
     order = (*OWNED, "offset")

@@ -37,6 +37,7 @@ class Throughput(Check):
     rule = "D3"
     title = "what was acknowledged, delivered and answered while a window lasted"
     counted = ("record", "records")
+    metrics = ("throughput", "acknowledgements", "deliveries", "answers")
     tables = ("sends", "reads", "calls", "incarnations", "ends", "tallies", "clocks")
 
     def violations(self, events: Events) -> None:

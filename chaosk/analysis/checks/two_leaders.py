@@ -40,6 +40,7 @@ class TwoLeaders(Check):
     rule = "D6"
     title = "two leaders at once"
     counted = ("stretch with two leaders at once", "stretches with two leaders at once")
+    metrics = ("two_leaders",)
     tables = ("partitions",)
     order = ("began", *PLACE, "deposed_epoch", "leader_epoch")
 

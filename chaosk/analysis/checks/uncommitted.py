@@ -37,6 +37,7 @@ class Uncommitted(Check):
     rule = "D11"
     title = "records that a group had not committed"
     counted = ("record not committed", "records not committed")
+    metrics = ("uncommitted_records",)
     tables = ("reads", "commits", "fetched", "txn_offsets", "transactions")
 
     def violations(self, events: Events) -> None:

@@ -40,6 +40,7 @@ class Unseen(Check):
     rule = "A5"
     title = "records that a reader was never given"
     counted = ("record never given to a reader", "records never given to a reader")
+    metrics = ("unseen_records",)
     tables = ("sends", "reads", "assignments", "fetched", "audit", "seeks", "incarnations", "failures")
     by_absence_of = ("reads", "assignments", "fetched", "seeks")
     by_waiting = True

@@ -64,8 +64,10 @@ probe asked for it (`latest`).
 
 **Excused** is a record that:
 
-- was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's settings;
-- has a later record of its key in a compacted log, or was in a topic that was deleted and made again;
+- was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's settings, while
+  these were in force, and in a segment that had been closed, or of which all had expired;
+- has a later record of its key in a log that was compacted after that was sent, if a segment had been closed by then;
+- was in a topic that was deleted and made again;
 - was cut off a log by an unclean election that the watcher saw, or by a loss of power of all hosts that had it;
 - was acknowledged with `acks` other than all before another leader was elected, or by a leader that was cut off and did
   not know of it, and no reader had it;

@@ -15,8 +15,15 @@ from chaosk.spec.entity import spelled
 SLACK = 5_000_000_000
 """Nanoseconds that a setting may have been in force before, or after, its report: settings are queried every second."""
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
+SEGMENT_AGE, SEGMENT_SIZE = "segment.ms", "segment.bytes"
+_JITTER, _COMPACTION_LAG = "segment.jitter.ms", "max.compaction.lag.ms"
+_ROLLING = frozenset(
+    {_JITTER, _COMPACTION_LAG, "internal.segment.bytes", "segment.index.bytes", "index.interval.bytes"}
+)
+"""Further settings that may begin a new segment: with one of these planned and not reported, any time is possible."""
 _OVERHEAD = 200
 """Upper bound of the bytes of a record in the log besides its value."""
+_NEVER = 2**62
 _SMALLEST = 100
 """Bytes of a value if the scenario sets no size."""
 
@@ -34,9 +41,13 @@ class Keeping:
     """Smallest age in nanoseconds of a record that may be deleted (``retention.ms``); None: no limit."""
     records: int | None
     """Smallest number of the scenario's records that reach ``retention.bytes``; None: no limit."""
+    roll_at: int | None
+    """Earliest time at which age can have closed a segment (``segment.ms``); None: unknown."""
+    roll_records: int | None
+    """Smallest number of the scenario's records that fill a segment (``segment.bytes``); None: unknown."""
 
 
-SCHEMA = "topic string, began long, ended long, age long, records long"
+SCHEMA = "topic string, began long, ended long, age long, records long, roll_at long, roll_records long"
 """Columns of a frame of keepings."""
 
 
@@ -45,20 +56,97 @@ def keepings(case: Case) -> list[Keeping]:
     found: list[Keeping] = []
     for topic in sorted(case.topics):
         changes = _changes(case, topic)
-        last = max((span.ended for span in case.phases), default=case.record.ended)
-        for (at, values), ended in zip(changes, [*(at for at, _ in changes[1:]), last], strict=False):
+        for number, (at, values, ended) in enumerate(_stretches(case, changes)):
             deletes = "delete" in values.get("cleanup.policy", "")
             age, size = (int(values.get(name, -1)) if deletes else -1 for name in ("retention.ms", "retention.bytes"))
+            roll_at, roll_records = _rolls(case, topic, [values for _, values in changes[: number + 1]])
             found.append(
                 Keeping(
                     topic=topic,
                     began=at - SLACK,
                     ended=ended + SLACK,
-                    age=age * 1_000_000 if age >= 0 else None,
+                    age=min(age * 1_000_000, _NEVER) if age >= 0 else None,
                     records=size // _largest(case, topic) if size >= 0 else None,
+                    roll_at=roll_at,
+                    roll_records=roll_records,
                 )
             )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Compaction of a topic whose log was compacted at any time."""
+
+    topic: str
+    until: int
+    """Latest time at which it was in force, with ``SLACK``."""
+    roll_at: int | None
+    """As of a keeping."""
+    roll_records: int | None
+    """As of a keeping."""
+
+
+COMPACTIONS = "topic string, until long, roll_at long, roll_records long"
+"""Columns of a frame of compactions."""
+
+
+def compactions(case: Case) -> list[Compaction]:
+    """Return the compaction of each topic that had any; of the scenario's settings if no broker reported them."""
+    found: list[Compaction] = []
+    for topic in sorted(case.topics):
+        changes = _changes(case, topic)
+        over = [
+            end for _, values, end in _stretches(case, changes) if "compact" in values.get("cleanup.policy", "compact")
+        ]
+        if compacted(case, topic):
+            rolls = _rolls(case, topic, [values for _, values in changes])
+            found.append(Compaction(topic, max(over, default=last_moment(case)) + SLACK, *rolls))
+    return found
+
+
+def last_moment(case: Case) -> int:
+    """Return the end of the last phase."""
+    return max((span.ended for span in case.phases), default=case.record.ended)
+
+
+def _stretches(case: Case, changes: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str], int]]:
+    """Yield each change with the end of its validity."""
+    ends = [*(at for at, _ in changes[1:]), last_moment(case)]
+    for (at, values), ended in zip(changes, ends, strict=False):
+        yield at, values, ended
+
+
+def _rolls(case: Case, topic: str, values: list[dict[str, str]]) -> tuple[int | None, int | None]:
+    """Return the earliest roll of a segment of a topic by age (a time) and by size (a number of records).
+
+    Brokers delete and compact closed segments; the segment that is written to is deleted only if all of its records
+    have expired, and is never compacted. ``values``: the settings in force up to then. None, None if both settings are
+    not known, or if records of others or skewed clocks may have closed a segment earlier.
+    """
+    known = [each for each in values if SEGMENT_AGE in each and SEGMENT_SIZE in each]
+    other = _named_settings(case, topic) & _ROLLING - {name for each in values for name in each}
+    skewed = any(fault.step == "skew_clock" for fault in case.acted)
+    if not known or other or case.foreign or skewed:
+        return None, None
+    first = min((worker.started for worker in case.workers), default=case.record.began)
+    age = min(_roll_age(each) for each in known)
+    size = min(int(each[SEGMENT_SIZE]) for each in known)
+    return min(first + age * 1_000_000 - SLACK, _NEVER), size // _largest(case, topic)
+
+
+def _roll_age(values: Mapping[str, str]) -> int:
+    """Return the smallest age in milliseconds at which a segment is closed, less its largest jitter."""
+    age = int(values[SEGMENT_AGE])
+    lag = int(values.get(_COMPACTION_LAG, _NEVER)) if "compact" in values.get("cleanup.policy", "") else _NEVER
+    return min(age - int(values.get(_JITTER, 0)), lag)
+
+
+def _named_settings(case: Case, topic: str) -> frozenset[str]:
+    """Return the settings that the scenario names for a topic, also in entries."""
+    steps = (entry.step for entry in case.plan.timeline if entry.kind == "set_topic_config")
+    changed = (name for step in steps if step.get("topic") == topic for name in step.get("config") or {})
+    return frozenset((*case.topics[topic].config, *changed))
 
 
 def reported(case: Case) -> frozenset[str]:

@@ -144,7 +144,7 @@ def compacted() -> World:
     )
     world.producer()
     world.process("reader", **CAREFUL, group="readers", commit="sync")
-    world.config["orders"]["cleanup.policy"] = "compact"
+    world.config["orders"] |= {"cleanup.policy": "compact", "segment.ms": 2_000}
     _write_in_turn(world)
     world.read_by(Member(), BOTH)
     return world.finished()

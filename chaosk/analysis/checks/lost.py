@@ -32,9 +32,12 @@ class Lost(Check):
     - ``deleted``: the log starts after it.
 
     An advanced log start alone excuses nothing. A deleted record is excused, and has no row, if the topic's settings as
-    reported by a broker can have deleted it by then: it was older than ``retention.ms``, the records after it exceeded
-    ``retention.bytes``, or compaction left a later record of its key. It is also excused if the topic was deleted and
-    recreated.
+    reported by a broker can have deleted it: it was older than ``retention.ms``, the records after it exceeded
+    ``retention.bytes``, or compaction left a later record of its key. The setting must have been in force at a time
+    when the record can have been deleted: between a broker's last answer with the old log start and its first one with
+    the new, or after the later record of its key was sent. If brokers reported ``segment.ms`` and ``segment.bytes``,
+    the record's segment must have been closed by then, for Kafka deletes whole segments, and compacts closed ones only;
+    the last segment is deleted only if all of it has expired. So is a record of a topic that was deleted and recreated.
 
     Allowed: a record removed by a truncation that was seen. That is an unclean election, or the loss of power of all
     hosts that had it while every other replica was offline. Also allowed is a record that no reader had with
@@ -43,7 +46,8 @@ class Lost(Check):
     which ``acks=1`` does not put at risk.
 
     Unproven: the audit of its partition is incomplete, or its read_committed pass ended before the record; the log
-    start passed it and no broker reported the topic's settings; or its offset is unknown and records were deleted.
+    start passed it and no broker reported the topic's settings; its offset is unknown and records were deleted; or the
+    audit found it at read_uncommitted alone, and compaction may have removed it meanwhile.
 
     ``replicas`` compares the batches in the brokers' log files at its offset. ``agree``: every replica holds the same
     batch, or none holds any, so the audit saw everything. ``differ``: one replica has a batch that the others lack, so

@@ -28,7 +28,7 @@ SETTINGS_PERIOD = 1.0
 """Seconds between two samples of the topics' settings."""
 SETTINGS = (
     "cleanup.policy", "retention.ms", "retention.bytes", "segment.ms", "segment.bytes", "min.insync.replicas",
-    "unclean.leader.election.enable", "message.timestamp.type",
+    "unclean.leader.election.enable", "message.timestamp.type", "segment.jitter.ms", "max.compaction.lag.ms",
 )  # fmt: skip
 """Settings of topics that decide if records may be lost or deleted."""
 

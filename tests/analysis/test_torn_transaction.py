@@ -89,6 +89,26 @@ def test_a_torn_transaction_is_allowed_where_an_unclean_election_was(judge: Judg
     assert finding(judge(history), "torn_transaction").severity is Severity.ALLOWED
 
 
+@pytest.mark.proves("torn_transaction", "fires")
+@pytest.mark.parametrize(("outcome", "missing"), [("committed", 1), ("info", 0)])
+def test_a_committed_transaction_that_is_gone_as_a_whole(judge: Judge, outcome: str, missing: int) -> None:
+    """C3: all of its records timed out and are nowhere; its client was told that they are committed, or was not.
+
+    A commit waits for all records, so that a committed transaction has none of uncertain fate.
+    """
+    history = transactional()
+    history.change("transactions", {"txn": "t-2"}, outcome=outcome)
+    for seq in range(20, 30):
+        history.change("sends", {"seq": seq}, outcome="info", error="_MSG_TIMED_OUT", offset=None)
+        history.drop("reads", seq=seq)
+        history.drop("audit", seq=seq)
+    verdict = judge(history)
+    assert told(verdict).get("torn_transaction", 0) == missing
+    if missing:
+        row = finding(verdict, "torn_transaction").evidence[0]
+        assert (row["txn"], row["visible"], row["missing"]) == ("t-2", 0, 10)
+
+
 @pytest.mark.proves("torn_transaction", "near miss")
 def test_an_undecided_transaction_of_which_nothing_is_visible_is_whole(judge: Judge) -> None:
     """Near miss of C3: all or nothing, and this is nothing."""

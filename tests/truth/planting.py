@@ -88,14 +88,14 @@ def said(rows: Iterable[Row], place: Place, leader: int, epoch: int) -> str:
 
 
 def torn(story: Story, value: Value) -> None:
-    """A record has vanished: what follows (C3) if others of its transaction can be read, and it cannot."""
+    """A record has vanished: what follows (C3) if its transaction committed, as its client or others of it say."""
     sends, careful = attempts(story), shown_to_careful(story)
     row = sends.get(value)
     if row is None or row["txn"] is None or row["outcome"] != "ok" or row["topic"] == "compacted" or value in careful:
         return
     ends = [end["outcome"] for end in story.all("transactions", txn=row["txn"])]
     twins = any(other["txn"] == row["txn"] and twin in careful for twin, other in sends.items())
-    if twins and ends != ["aborted"]:
+    if (twins or ends == ["committed"]) and ends != ["aborted"]:
         rows = [found for found in torn_transaction(story) if found["txn"] == row["txn"]]
         story.expect("torn_transaction", rows[0]["severity"], row["txn"])
 

@@ -53,7 +53,7 @@ def precommitted_read(story: Story) -> Iterator[Row]:
 
 
 def torn_transaction(story: Story) -> Iterator[Row]:
-    """C3: one record of it can be read at read_committed, and another that was acknowledged cannot."""
+    """C3: it committed, as its client or one of its records says, and another one cannot be read at read_committed."""
     careful, ends, cover = shown_to_careful(story), ended(story), covers(story)
     parts: dict[str, list[tuple[Value, Row]]] = defaultdict(list)
     for value, row in attempts(story).items():
@@ -66,7 +66,7 @@ def torn_transaction(story: Story) -> Iterator[Row]:
         missing = [(value, row) for value, row in part if value not in careful]
         gone = [(v, row) for v, row in missing if _kept(row, cover.get(place_of(row)), sure=sure and v not in stored)]
         there = sum(value in careful for value, _ in part)
-        if there and gone and outcome != "aborted":
+        if (there or sure) and gone and outcome != "aborted":
             value, row = min(gone)
             times = [each["completed"] for _, each in part if each["completed"] is not None]
             cut = excused(story, place_of(row), row["offset"], max(times, default=None))

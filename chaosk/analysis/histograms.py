@@ -59,6 +59,48 @@ class Histograms:
         return None if longest is None else longest / 1e9
 
 
+class Waiting(NamedTuple):
+    """What did not succeed, with the time that it waited: the latency that it would have had is longer."""
+
+    found: Histograms
+    keys: tuple[Key, ...]
+
+    @property
+    def buckets(self) -> Counter[int]:
+        """Count by bucket of the time waited."""
+        together = Counter[int]()
+        for key in self.keys:
+            together.update(self.found.buckets.get(key, {}))
+        return together
+
+    @property
+    def longest(self) -> float | None:
+        """The longest in seconds; None without any."""
+        return max((one for key in self.keys if (one := self.found.longest_of(key)) is not None), default=None)
+
+
+def bounded_quantile(found: Histograms, key: Key, waiting: Waiting, share: float) -> tuple[float | None, bool]:
+    """Return a quantile of latencies in seconds, and True if it is a lower bound.
+
+    What did not succeed counts as slower than all that did. If the quantile is among it, the latency is at least what
+    as large a share of all took or waited.
+    """
+    took, waited = Counter(found.buckets.get(key, {})), waiting.buckets
+    wanted = ceil((took.total() + waited.total()) * share)
+    censored = wanted > took.total()
+    for bucket, count in sorted((took + waited if censored else took).items()):
+        wanted -= count
+        if wanted <= 0:
+            return bucket / 1e9, censored
+    return None, False
+
+
+def bounded_longest(found: Histograms, key: Key, waiting: Waiting) -> tuple[float | None, bool]:
+    """Return the longest latency in seconds, and True if it is a lower bound: something did not succeed."""
+    times = [one for one in (found.longest_of(key), waiting.longest) if one is not None]
+    return max(times, default=None), waiting.longest is not None
+
+
 def histograms(events: Events) -> Histograms:
     """Collect some thousand rows per probe and window, as Arrow, because Spark is slow at single rows."""
     found = Histograms(Counter(), Counter(), {}, {})

@@ -216,7 +216,10 @@ def _unmeasured(objective: Objective) -> Guard:
     if objective.measured is None:
         what = f"{about}: there was nothing to measure in the window {objective.window}, or chaosk stood still in it"
     else:
-        endless = "and had not ended when the run did (let the run settle for longer), or a process left no end marker"
+        endless = (
+            "and had not ended when the run did (let the run settle for longer), a send failed, or a process left no "
+            "end marker"
+        )
         more = "and possibly more: a process left no end marker, or chaosk's machine stood still"
         why = endless if objective.unit == "s" else more
         what = f"{about}: it is at least {_measured(objective)} {why}"

@@ -56,6 +56,86 @@ def test_percentiles_are_shares_of_the_records(judge: Judge) -> None:
     assert measure(verdict, "end_to_end_max", "reader") == pytest.approx(0.200)
 
 
+def survived(every: int) -> History:
+    """Ten sends a second; of those that were due from 1.1 s to 6 s one in ``every`` timed out after 10 s."""
+    history = History(records=250)
+    for seq in range(61, 110):
+        if seq % every == 0:
+            at = -5 + seq / 10
+            history.change("sends", {"seq": seq}, outcome="info", error="_MSG_TIMED_OUT", offset=None,
+                           completed=ns(at + 10))  # fmt: skip
+            history.drop("audit", seq=seq)
+            history.drop("reads", seq=seq)
+    left = sorted({row["offset"] for row in history.rows["audit"]})
+    moved = {offset: number for number, offset in enumerate(left)} | {None: None}
+    for table in ("sends", "reads", "audit"):
+        history.each(table, lambda row: row | {"offset": moved[row["offset"]]})
+    return history
+
+
+@pytest.mark.proves("latency", "near miss")
+@pytest.mark.parametrize(
+    ("every", "metric", "outcome"),
+    [
+        (2, "latency_p99", Outcome.DEGRADED),
+        (2, "latency_max", Outcome.DEGRADED),
+        (3, "latency_p50", Outcome.PASS),
+        (1_000, "latency_max", Outcome.PASS),
+    ],
+)
+def test_the_latency_of_those_that_survived_is_not_that_of_all(
+    judge: Judge, every: int, metric: str, outcome: Outcome
+) -> None:
+    """D4: every second send of the fault timed out, so 99 % of them took 10 s at least; the median of all is known."""
+    history = survived(every)
+    history.expect = {metric: {"max": "50ms", "during": "kill"}}
+    assert judge(history).verdict is outcome
+
+
+@pytest.mark.proves("latency", "no evidence")
+def test_a_bound_beyond_the_time_that_failed_sends_waited_is_open(judge: Judge) -> None:
+    """D4: they were given up after 10 s, and might have taken 20 s."""
+    history = survived(2)
+    history.expect = {"latency_p99": {"max": "20s", "during": "kill"}}
+    verdict = judge(history)
+    assert (verdict.verdict, guards(verdict)) == (Outcome.INCONCLUSIVE, {"objective_unmeasured"})
+    assert measure(verdict, "latency_p99", "writer", "kill") == pytest.approx(10, rel=0.001)
+
+
+@pytest.mark.proves("end_to_end", "fires")
+@pytest.mark.parametrize("lost", [(31, 32, 33), ()], ids=["lost", "all delivered"])
+def test_a_record_that_is_never_delivered_has_no_end_to_end_latency_that_keeps_a_bound(
+    judge: Judge, lost: tuple[int, ...]
+) -> None:
+    """D4: with acks=1 the end of the log was lost with its leader, and that is allowed."""
+    history = History(records=50, acks=1)
+    history.elect(12)
+    for seq in lost:
+        history.drop("audit", seq=seq)
+        history.drop("reads", seq=seq)
+    for table in ("sends", "reads", "audit"):
+        history.each(table, lambda row: row | {"offset": row["offset"] - len(lost) * (row["seq"] > 33)})
+    for table in ("reads", "audit"):
+        history.each(table, lambda row: row | {"leader_epoch": 3 if row["seq"] < 34 else 4})
+    history.expect = {"end_to_end_max": {"max": "100ms"}}
+    assert judge(history).verdict is (Outcome.DEGRADED if lost else Outcome.PASS)
+
+
+@pytest.mark.proves("end_to_end", "near miss")
+def test_what_a_reader_is_not_owed_has_no_latency(judge: Judge) -> None:
+    """D4: it began at 10, the end as it was then; nobody waits for the ten records before that."""
+    history = History(records=50)
+    history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
+    history.change("assignments", {}, at=ns(-0.3))
+    history.change("fetched", {}, invoked=ns(-0.25), completed=ns(-0.2))
+    history.add("seeks", offset=10, at=-0.1, kind="reset")
+    for offset in range(10):
+        history.drop("reads", offset=offset)
+    history.expect = {"end_to_end_max": {"max": "100ms"}}
+    (objective,) = judge(history).objectives
+    assert (objective.met, objective.measured) == (True, pytest.approx(0.010))
+
+
 @pytest.mark.proves("end_to_end", "fires")
 def test_end_to_end_counts_the_first_delivery(judge: Judge) -> None:
     """D4: from when it was due to its first delivery; being given again later does not count."""

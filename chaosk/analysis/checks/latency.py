@@ -8,7 +8,7 @@ from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import Key, histograms
+from chaosk.analysis.histograms import Key, Waiting, bounded_longest, bounded_quantile, histograms
 from chaosk.rundir.verdict import Measure
 
 
@@ -16,9 +16,10 @@ class Latency(Check):
     """Time from the moment a record was *due* to its acknowledgement, per producer.
 
     D4. Time counts from the intended send, so a client that stalls cannot hide the stall by sending later (coordinated
-    omission). Only acknowledged records have a latency; ``outcomes`` counts failures. If none was acknowledged, the
-    latency is at least (censored) the longest time that a send took to fail. A record belongs to the windows in which
-    it was due. Percentiles are accurate to 0.1 %, the maximum is exact.
+    omission). A send that failed, or of which the outcome is uncertain, counts as slower than all that were
+    acknowledged. If a percentile is among such sends, the latency is at least (censored) what as large a share of all
+    sends took or waited. A record belongs to the windows in which it was due. Percentiles are accurate to 0.1 %, the
+    maximum is exact.
     """
 
     rule = "D4"
@@ -36,14 +37,10 @@ class Latency(Check):
         for probe in events.case.probes("produce"):
             for window in events.case.windows:
                 key = Key("ok", probe, window.name)
-                failed = [seen.longest_of(Key(what, probe, window.name)) for what in ("fail", "info")]
-                least = max((one for one in failed if one is not None), default=None)
-                for metric, value in (
-                    ("latency_p50", seen.quantile(key, 0.5)),
-                    ("latency_p99", seen.quantile(key, 0.99)),
-                    ("latency_max", seen.longest_of(key)),
+                waiting = Waiting(seen, tuple(Key(what, probe, window.name) for what in ("fail", "info")))
+                for metric, (value, censored) in (
+                    ("latency_p50", bounded_quantile(seen, key, waiting, 0.5)),
+                    ("latency_p99", bounded_quantile(seen, key, waiting, 0.99)),
+                    ("latency_max", bounded_longest(seen, key, waiting)),
                 ):
-                    known = value is not None
-                    yield measured(
-                        metric, probe, window.name, value if known else least, censored=not known and least is not None
-                    )
+                    yield measured(metric, probe, window.name, value, censored=censored)

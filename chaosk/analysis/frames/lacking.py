@@ -26,7 +26,7 @@ def lacking(events: Events) -> DataFrame:
 
     Columns: reader, the value, topic, partition, offset, rule (``A4`` with the log's answer if the log does not show
     the record; else ``B3`` or ``A5``), severity and reason (see ``checks._contract``, and ``EXCUSED``), reached (the
-    highest offset that the reader was given), invoked, completed.
+    highest offset that the reader was given), scheduled, invoked, completed, dismissed_at (see ``frames.debts``).
     """
     owed = events.frame(debts)
     readers = owed.select("reader", "topic").distinct()
@@ -35,7 +35,7 @@ def lacking(events: Events) -> DataFrame:
         .filter("written")
         .join(events.near(readers), on="topic", how="inner")
         .filter(~given_to(events.case, F.col("reader")))
-        .select("reader", *VALUE, *PLACE, "offset", "invoked", "completed")
+        .select("reader", *VALUE, *PLACE, "offset", "scheduled", "invoked", "completed")
         .join(events.near(owed), on=list(OWED), how="inner")
     )
     gone = (
@@ -52,8 +52,11 @@ def lacking(events: Events) -> DataFrame:
             }
         )
         .withColumn("rule", _rule())
-        .select("reader", *VALUE, *PLACE, "offset", "rule", *_ANSWER, "reached", "invoked", "completed")
-    )
+        .select(
+            "reader", *VALUE, *PLACE, "offset", "rule", *_ANSWER, "reached", "scheduled", "invoked", "completed",
+            "dismissed_at",
+        )
+    )  # fmt: skip
 
 
 def _marked(events: Events, rows: DataFrame) -> DataFrame:

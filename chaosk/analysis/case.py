@@ -160,6 +160,10 @@ class Case:
     """Host of each broker id."""
     replicas: dict[tuple[str, int], frozenset[int]]
     """Every broker that was ever seen as a replica, by topic and partition; only in runs that need it."""
+    first_replicas: Mapping[PlaceKey, tuple[int, int]] = field(default_factory=dict)
+    """Time and number of replicas of the first sample of each partition."""
+    first_partitions: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Time and number of partitions of the first sample of each topic."""
     discrepancies: tuple[Discrepancy, ...] = ()
     """Known deficiencies of the event tables."""
     pulses: Mapping[str, Pulse] = field(default_factory=dict)

@@ -30,6 +30,8 @@ from chaosk.rundir.verdict import Fault
 
 SILENCE = 5_000_000_000
 """Nanoseconds without any event after which the machine that runs chaosk counts as stalled."""
+_SAMPLES = 16_384
+"""Rows of the watcher that are read at a time."""
 _LATER = ("decisions", "remakings", "topic_settings", "heartbeats", "stream_ends")
 """Tables that runs of older versions may lack."""
 _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"), ("brokers", "completed"),
@@ -60,6 +62,7 @@ def read_case(rundir: RunDir) -> Case:
         plan=document.scenario,
         hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
         replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
+        **_first_samples(rundir, sum(topic.partitions for topic in document.scenario.topics.values())),
         record=record,
         acted=tuple(
             Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
@@ -227,6 +230,31 @@ def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
     except (OSError, pa.ArrowException) as error:
         raise unreadable(rundir, "partitions", error) from error
     return found
+
+
+def _first_samples(rundir: RunDir, wanted: int) -> dict[str, Any]:
+    """Return ``first_replicas`` and ``first_partitions`` of a case.
+
+    Rows are in the order of time, but for those of a second or so, so reading ends with the batch that has so many
+    partitions.
+    """
+    replicas: dict[tuple[str, int], tuple[int, int]] = {}
+    answers: dict[str, dict[tuple[int, int], set[int]]] = {}
+    try:
+        with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
+            for batch in file.iter_batches(_SAMPLES, columns=["topic", "partition", "at", "asked", "replicas"]):
+                for row in batch.to_pylist():
+                    place, sample = (row["topic"], row["partition"]), (row["at"], len(row["replicas"]))
+                    replicas[place] = min(replicas.get(place, sample), sample)
+                    mine = answers.setdefault(row["topic"], {}).setdefault((row["at"], row["asked"]), set())
+                    mine.add(row["partition"])
+                if len(replicas) >= wanted:
+                    break
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(rundir, "partitions", error) from error
+    first = {topic: min(seen) for topic, seen in answers.items()}
+    partitions = {topic: (answer[0], len(answers[topic][answer])) for topic, answer in first.items()}
+    return {"first_replicas": replicas, "first_partitions": partitions}
 
 
 def _fenced(rundir: RunDir) -> dict[Process, int]:

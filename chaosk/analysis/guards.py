@@ -12,6 +12,7 @@ from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.commit_guards import foreign_commit, group_not_asked
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.judge import SKIPPED
+from chaosk.analysis.plan_guards import plan_contradicted
 from chaosk.analysis.progress import ABOUT_PROGRESS
 from chaosk.analysis.stillness import still
 from chaosk.rundir.events.writer_reports import WATCHER
@@ -205,5 +206,5 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
     aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, started_twice, audit,
-    group_not_asked, foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched,
+    group_not_asked, foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched, plan_contradicted,
 )  # fmt: skip

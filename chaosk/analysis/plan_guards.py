@@ -34,7 +34,7 @@ def _replicas(case: Case) -> Iterator[str]:
         planned = case.plan.topics.get(topic)
         if planned is not None and count != planned.replication_factor and at < _changed(case, topic, _MOVING):
             wanted = planned.replication_factor
-            yield f"{topic}-{partition} had {count} replicas, and the plan's replication factor is {wanted}"
+            yield f"{topic}-{partition} had a replication factor of {count}, and the plan sets {wanted}"
 
 
 def _partitions(case: Case) -> Iterator[str]:

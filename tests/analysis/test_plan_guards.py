@@ -45,7 +45,7 @@ def test_another_number_of_replicas(tmp_path: Path) -> None:
     history = History()
     history.each("partitions", lambda row: row | {"replicas": [1], "isr": [1]})
     (what,) = contradictions(history, tmp_path)
-    assert what.startswith("orders-0 had 1 replicas, and the plan's replication factor is 3")
+    assert what.startswith("orders-0 had a replication factor of 1, and the plan sets 3")
 
 
 def test_more_partitions_than_planned(tmp_path: Path) -> None:

@@ -166,6 +166,8 @@ class Case:
     """Time and number of partitions of the first sample of each topic."""
     discrepancies: tuple[Discrepancy, ...] = ()
     """Known deficiencies of the event tables."""
+    client: Mapping[str, Any] = field(default_factory=dict)
+    """Client settings of the inventory that all probes share."""
     pulses: Mapping[str, Pulse] = field(default_factory=dict)
     """Heartbeats by writer; none in runs older than heartbeats."""
 
@@ -307,14 +309,17 @@ class Case:
                 found.setdefault((row["topic"], row["partition"]), set()).add(row["isolation"])
         return frozenset(place for place, levels in found.items() if len(levels) == 2)
 
+    @cached_property
+    def fault_spans(self) -> tuple[TimeSpan, ...]:
+        """Time of each fault from its start until its verified undo, or to the end of the run without one."""
+        return tuple(TimeSpan(f.name, f.invoked, f.healed or _end_of(f, self.record.ended)) for f in self.faults)
+
     def overlapped(self, began: int | None, ended: int | None) -> tuple[str, ...]:
         """Return the names of the faults whose windows overlap a stretch of time, by injection."""
         low, high = began if began is not None else ended, ended if ended is not None else began
         if low is None or high is None:
             return ()
-        return tuple(
-            f.name for f in self.faults if f.invoked <= high and low <= (f.healed or _end_of(f, self.record.ended))
-        )
+        return tuple(span.name for span in self.fault_spans if span.began <= high and low <= span.ended)
 
 
 def _window(entry: Fault, ended: int) -> TimeSpan:

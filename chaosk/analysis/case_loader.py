@@ -60,6 +60,7 @@ def read_case(rundir: RunDir) -> Case:
         events=rundir.events,
         former=former(_optional(rundir, "remakings"), document.scenario.topics),
         plan=document.scenario,
+        client={**document.inventory.client, **document.inventory.probe_client},
         hosts={number: broker.host for number, broker in document.inventory.brokers.items()},
         replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
         **_first_samples(rundir, sum(topic.partitions for topic in document.scenario.topics.values())),
@@ -109,6 +110,8 @@ class _Broker(Lenient):
 
 class _Inventory(Lenient):
     brokers: dict[int, _Broker] = Field(default_factory=dict)
+    client: dict[str, Any] = Field(default_factory=dict)
+    probe_client: dict[str, Any] = Field(default_factory=dict)
 
 
 class _Document(Lenient):

@@ -47,3 +47,40 @@ def test_acknowledgements_order_what_no_audit_can_contradict(spark: SparkSession
     assert asked(history) == []
     history.each("audit_ranges", lambda row: row | {"complete": False, "why": "timed out"})
     assert [(row["seq"], row["earlier_seq"], row["severity"]) for row in asked(history)] == [(21, 20, "violation")]
+
+
+@pytest.mark.proves("send_order", "fires")
+@pytest.mark.parametrize(
+    ("retries", "troubled", "severity"),
+    [
+        (0, False, "violation"), (0, True, "violation"), (None, False, "unproven"), (None, True, "allowed"),
+    ],
+)  # fmt: skip
+def test_only_a_retry_is_overtaken(
+    spark: SparkSession,
+    tmp_path: Path,
+    retries: int | None,
+    troubled: bool,  # noqa: FBT001
+    severity: str,
+) -> None:
+    """A8 without idempotence: 30, sent at 10 s, is behind 31. That needs retries, and a sign that 30 needed one."""
+    history = History(records=50, idempotent=False)
+    swap(history, 30, 31)
+    history.rows["faults"].clear()
+    if retries is not None:
+        history.probes["writer"]["produce"]["config"] = {"retries": retries}
+    if troubled:
+        history.add("errors", probe="writer", incarnation=0, at=10, error="_TRANSPORT", message="", fatal=False)
+    rows = asking(spark, tmp_path, "send_order")(history)
+    assert [(row["seq"], row["severity"]) for row in rows] == [(31, severity)]
+
+
+@pytest.mark.proves("send_order", "near miss")
+def test_a_change_of_leader_lets_records_overtake_without_retries(spark: SparkSession, tmp_path: Path) -> None:
+    """Near miss of A8: the client sends again what a deposed leader refused, retries or not."""
+    history = History(records=50, idempotent=False)
+    swap(history, 30, 31)
+    history.probes["writer"]["produce"]["config"] = {"retries": 0}
+    history.elect(11)
+    rows = asking(spark, tmp_path, "send_order")(history)
+    assert [(row["seq"], row["severity"]) for row in rows] == [(31, "allowed")]

@@ -24,9 +24,11 @@ from truth import (
 )
 from truth.generate import flawless
 from truth.reference_cluster import truncation_after_ack
+from truth.reference_log import duplicate_in_log, send_order
 from truth.reference_reading import unseen
+from truth.sightings import settings
 from truth.story import Story, random
-from truth.told import KEYS
+from truth.told import KEYS, TELLING
 
 Plant = Callable[[Story, Random], bool]
 
@@ -61,7 +63,16 @@ def planted(seed: int, only: tuple[str, ...] | None = None) -> Story:
 
 
 def _follow(story: Story) -> None:
-    """What follows of nearly every plant: that readers lack records (A5), and where logs end in the end (A15)."""
+    """What follows of nearly every plant: that readers lack records (A5), and where logs end in the end (A15).
+
+    Also what a retry excuses (A2, A8), because other plants are signs that there was one.
+    """
+    idempotent = {process: row["idempotent"] for process, row in settings(story).items()}
+    for check, rows in (("duplicate_in_log", duplicate_in_log(story)), ("send_order", send_order(story))):
+        for row in rows:
+            value = tuple(row[name] for name in KEYS[check])
+            if idempotent.get(value[:2]) is False and row["severity"] in TELLING:
+                story.expect(check, row["severity"], *value)
     for row in unseen(story):
         story.expect("unseen", row["severity"], *(row[name] for name in KEYS["unseen"]))
     for row in truncation_after_ack(story):

@@ -10,8 +10,13 @@ from itertools import pairwise
 from analysis.history import Row, ns
 from truth.logs import Place, Value
 from truth.sightings import Cover, Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
-from truth.story import LEVELS, Story, value_of
+from truth.story import LEVELS, Story, place_of, value_of
 from truth.truncated import SURE, excused
+
+FAULT = (ns(1), ns(6))
+"""When the kill of every made-up run began, and when it was healed."""
+TIMEOUT = ns(30) - ns(0)
+"""Nanoseconds after which a producer sends again what nobody answered."""
 
 
 def inconsistent_offset(story: Story) -> Iterator[Row]:
@@ -42,7 +47,7 @@ def inconsistent_offset(story: Story) -> Iterator[Row]:
 
 
 def duplicate_in_log(story: Story) -> Iterator[Row]:
-    """A2: one value at two places; one that was only acknowledged is in no log."""
+    """A2: one value at two places; one that was only acknowledged is in no log. A retry excuses a loose producer."""
     sends, process = attempts(story), settings(story)
     for value, spots in in_log(story).items():
         row = sends.get(value)
@@ -50,11 +55,39 @@ def duplicate_in_log(story: Story) -> Iterator[Row]:
         if len(places) > 1:
             idempotent = process.get(value[:2], {}).get("idempotent")
             other = max(places)
+            loose = "unproven" if idempotent is None or not resent(story, value, min(places)[:2]) else "allowed"
             yield {
-                "severity": "unproven" if idempotent is None else "violation" if idempotent else "allowed",
+                "severity": "violation" if idempotent else loose,
                 **_named(value), **_at(min(places)), "other_topic": other[0], "other_partition": other[1],
                 "other_offset": other[2], "outcome": row["outcome"] if row else None, "idempotent": idempotent,
             }  # fmt: skip
+
+
+def resent(story: Story, value: Value, place: Place) -> bool:
+    """Whether anything shows that a client may have sent a record again: no answer, a fault, errors, another leader.
+
+    All within five seconds of its sending and its answer. No producer of a story is without retries.
+    """
+    send = attempts(story).get(value)
+    if send is None or send["outcome"] != "ok" or send["completed"] is None:
+        return True
+    began, ended = send["invoked"] - SURE, send["completed"] + SURE
+    mine = [row for row in story.rows["sends"] if (row["probe"], row["incarnation"]) == value[:2]]
+    failed = [row["completed"] for row in mine if row["outcome"] != "ok" and row["completed"] is not None]
+    in_fault = FAULT[0] <= send["completed"] and FAULT[1] >= began
+    long = send["completed"] - send["invoked"] >= TIMEOUT
+    changes = [(low, high) for low, high in _changes(story, place) if low <= ended and high >= began]
+    return in_fault or long or bool(changes) or any(began <= at <= ended for at in failed)
+
+
+def _changes(story: Story, place: Place) -> Iterator[tuple[int, int]]:
+    """Yield when a leader epoch was first named, and when an older one was named for the last time."""
+    views = [(row["leader_epoch"], row["at"]) for row in story.rows["partitions"] if place_of(row) == place]
+    views = [(epoch, at) for epoch, at in views if epoch is not None]
+    for epoch in {epoch for epoch, _ in views}:
+        named = min(at for number, at in views if number == epoch)
+        if older := [at for number, at in views if number < epoch]:
+            yield named, max(named, *older)
 
 
 def lost(story: Story) -> Iterator[Row]:
@@ -209,21 +242,25 @@ def send_order(story: Story) -> Iterator[Row]:
                 answered = sends.get((probe, incarnation, seq), {}).get("completed")
                 cut = excused(story, (topic, partition), before, later=answered)
                 yield {
-                    "severity": _order(process.get((probe, incarnation)), earlier, cut=cut),
+                    "severity": _order(
+                        process.get((probe, incarnation)), earlier, cut=cut,
+                        again=resent(story, (probe, incarnation, before_seq), (topic, partition)),
+                    ),
                     **_named((probe, incarnation, seq)), **_at((topic, partition, offset)),
                     "earlier_seq": before_seq, "earlier_offset": before, "earlier_outcome": earlier,
                     "outcome": sends.get((probe, incarnation, seq), {}).get("outcome"),
                 }  # fmt: skip
 
 
-def _order(settings: Row | None, earlier: str, *, cut: bool) -> str:
+def _order(settings: Row | None, earlier: str, *, cut: bool, again: bool) -> str:
     if settings is None or settings["idempotent"] is None:
         return "unproven"
-    if not settings["idempotent"] and settings["max_in_flight"] != 1:
+    loose = not settings["idempotent"] and settings["max_in_flight"] != 1
+    if (loose and again) or cut:
         return "allowed"
-    if cut:
-        return "allowed"
-    return "violation" if earlier == "ok" else "information"
+    if earlier != "ok":
+        return "information"
+    return "unproven" if loose else "violation"
 
 
 def _whereabouts(send: Row | None, seen: set[Spot]) -> tuple[Place | None, int | None]:

@@ -14,6 +14,7 @@ from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
+from chaosk.analysis.frames.retries import maybe_resent, resent, with_retries
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
 from chaosk.rundir.verdict import Measure
@@ -26,9 +27,15 @@ class DuplicateInLog(Check):
     a second copy comes from a retry inside the client. Positions are those that readers and the tail audit saw, and the
     one in the acknowledgement.
 
-    Allowed without ``enable.idempotence``: a retry may then write twice. Also allowed if one of the positions is in a
-    topic that was deleted and recreated before the record was acknowledged: the retry went to the new topic, which does
-    not know the producer. A record that was acknowledged, deleted and is in the new topic is a violation.
+    Allowed without ``enable.idempotence`` if something shows that a retry was possible, which may write twice: the
+    record was not acknowledged; its outcome took as long as a request may (``request.timeout.ms``); or the client met
+    an error, a fault lasted or the partition's leader changed between send and outcome, or within five seconds.
+    Without any of these it is unproven. With ``retries: 0`` only a change of leader counts, after which librdkafka
+    sends again all the same; else it is a violation, or unproven if the leader was not observed.
+
+    Also allowed if one of the positions is in a topic that was deleted and recreated before the record was
+    acknowledged: the retry went to the new topic, which does not know the producer. A record that was acknowledged,
+    deleted and is in the new topic is a violation.
 
     Columns: the value, topic, partition, offset (the lowest position), other_topic, other_partition, other_offset (the
     highest), outcome, idempotent.
@@ -38,7 +45,7 @@ class DuplicateInLog(Check):
     title = "records that stand in the log more than once"
     counted = ("record duplicated", "records duplicated")
     metrics = ("duplicate_records", "duplicate_share")
-    tables = ("sends", "reads", "audit", "incarnations")
+    tables = ("sends", "reads", "audit", "incarnations", "partitions", "errors", "connections")
     order = (*PLACE, "offset", *VALUE)
     screens = ("doubled",)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
@@ -54,17 +61,17 @@ class DuplicateInLog(Check):
             "other_partition": partition_of(high),
             "other_offset": offset_of(high),
         }
+        lowest = {"topic": topic_of(events.case, low), "partition": partition_of(low), "offset": offset_of(low)}
+        loose = ~F.col("idempotent")
         return (
-            with_settings(events, doubled)
-            .withColumns(
-                {"topic": topic_of(events.case, low), "partition": partition_of(low), "offset": offset_of(low)}
-            )
+            with_retries(events, with_settings(events, doubled).withColumns(lowest))
             .withColumns(others)
             .withColumns(
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
                     (across, "allowed", "its topic was deleted and made again before it was acknowledged"),
-                    (~F.col("idempotent"), "allowed", "enable.idempotence is off: a retry may write a record twice"),
+                    *resent(loose, "enable.idempotence is off: a retry may write a record twice"),
+                    *maybe_resent(loose),
                     otherwise=("violation", None),
                 )
             )

@@ -14,6 +14,7 @@ from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
+from chaosk.analysis.frames.retries import maybe_resent, resent, with_retries
 from chaosk.analysis.frames.sends import sends, with_settings
 from chaosk.analysis.frames.suspects import settled
 from chaosk.analysis.frames.truncations import excused
@@ -31,9 +32,11 @@ class SendOrder(Check):
     was given the record. A lost record has no position: if an audit is complete and the record was never seen, the
     acknowledged offset does not count. Consumers' assignments are irrelevant here.
 
-    Allowed without ``enable.idempotence`` and with several requests in flight: a retry may then overtake. Also allowed
-    if the log was seen to be truncated at or before the earlier record: its offset is reused. If the earlier record was
-    not acknowledged, its late arrival breaks no promise and is information.
+    Allowed without ``enable.idempotence`` and with several requests in flight, if something shows that the earlier
+    record may have been sent again (see ``duplicate_in_log``): another one may overtake a retry. Without that it is
+    unproven, and with ``retries: 0`` a violation unless the leader changed. Also allowed if the log was seen to be
+    truncated at or before the earlier record: its offset is reused. If the earlier record was not acknowledged, its
+    late arrival breaks no promise and is information.
 
     Columns: the value, topic, partition, offset, earlier_seq, earlier_offset (of its neighbour), outcome,
     earlier_outcome, idempotent, max_in_flight.
@@ -43,7 +46,7 @@ class SendOrder(Check):
     title = "records that stand in the log in another order than they were sent"
     counted = ("record out of order", "records out of order")
     metrics = ("reordered_records",)
-    tables = ("sends", "reads", "audit", "audit_ranges", "incarnations")
+    tables = ("sends", "reads", "audit", "audit_ranges", "incarnations", "partitions", "errors", "connections")
     order = (*PLACE, *VALUE)
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
@@ -55,14 +58,16 @@ class SendOrder(Check):
         """Return values whose position is not after that of the value sent before."""
         turned = _turned(events)
         overtaking = "enable.idempotence is off and several requests were in flight: a retry may overtake"
+        loose = ~F.col("idempotent") & (F.col("max_in_flight") != 1)
         return (
-            with_settings(events, turned)
+            with_retries(events, with_settings(events, turned), "earlier_")
             .withColumns(
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
-                    (~F.col("idempotent") & (F.col("max_in_flight") != 1), "allowed", overtaking),
+                    *resent(loose, overtaking),
                     *excused(events, F.col("earlier_offset"), later=F.col("completed")),
                     (F.col("earlier_outcome") != "ok", "information", "the earlier record was not acknowledged"),
+                    *maybe_resent(loose),
                     otherwise=("violation", None),
                 )
             )
@@ -87,6 +92,7 @@ def _turned(events: Events) -> DataFrame:
     sent = Window.partitionBy("log").orderBy("seq")
     before = {"earlier_seq": F.col("seq"), "earlier_offset": F.col("offset")}
     before["earlier_outcome"] = F.coalesce("outcome", F.lit("unknown"))
+    before |= {f"earlier_{name}": F.col(name) for name in ("invoked", "completed")}
     return (
         _placed(events)
         .withColumn("log", F.xxhash64("producer", "producer_incarnation", *PLACE))

@@ -360,10 +360,13 @@ def test_a_violation_of_another_kind_than_predicted_stands() -> None:
 def test_records_given_again_come_of_offsets_that_went_back() -> None:
     """Who predicts the one predicts the other: a position that was lost, and a commit that went back."""
     expect = {"verdict": "violation", "redelivered_records": {"min": 1}}
-    told = (found("redelivery"), found("commit_regression"), found("reset_jump"))
+    told = (found("redelivery"), found("commit_regression", kind="self"), found("reset_jump"))
     again = measure("redelivered_records", 1.0)
     assert ruled(expect, *told, again).verdict is Outcome.PASS
     assert ruled(expect, *told, again, found("commit_skip")).verdict is Outcome.VIOLATION
+    lost = found("commit_regression", rule="B6", kind="lost_commit")
+    assert ruled(expect, *told, again, lost).verdict is Outcome.VIOLATION
+    assert ruled(expect | {"rules": ["B6"]}, *told, again, lost).verdict is Outcome.PASS
 
 
 def test_a_predicted_violation_on_thin_evidence_is_inconclusive() -> None:

@@ -26,7 +26,7 @@ from chaosk.core import files
 from chaosk.core.errors import AnalysisError
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Account, Guard, Severity, Verdict
-from chaosk.spec.prediction import FOLLOWING, Places, predictions
+from chaosk.spec.prediction import FOLLOWING, Losses, predictions
 
 
 def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
@@ -69,7 +69,7 @@ def conclude(
     answers: tuple[CheckResult, ...],
     met: tuple[Guard, ...],
     ledger: tuple[Account, ...] = (),
-    lost: Places | None = None,
+    lost: Losses | None = None,
 ) -> Verdict:
     """Combine the results of checks, guards and ledger into the verdict; pure."""
     findings = sorted(

@@ -15,7 +15,7 @@ from chaosk.rundir.verdict import Finding, Guard, Measure, Objective, Outcome, S
 from chaosk.spec.bounds import Bound
 from chaosk.spec.expect import Expect
 from chaosk.spec.metrics import METRICS
-from chaosk.spec.prediction import PREDICTED_BY, Places, Prediction, Windows, predictions
+from chaosk.spec.prediction import PREDICTED_BY, Losses, Prediction, Windows, predictions
 
 _SURPRISE = "expected_outcome"
 _WHY = "the faults did not do what they were meant to, or their timing was off"
@@ -43,12 +43,12 @@ def rule(
     guards: Sequence[Guard],
     measures: Sequence[Measure],
     windows: Windows = _NOWHEN,
-    lost: Places | None = None,
+    lost: Losses | None = None,
 ) -> Ruling:
     """Judge a run against the scenario's expectations.
 
-    ``windows`` has the times of the windows in predictions, ``lost`` the partitions that lost records; None for
-    unknown.
+    ``windows`` has the times of the windows in predictions, ``lost`` the lowest lost offset by partition; None
+    for unknown.
     """
     objectives = tuple(judge_bounds(expect, measures))
     known = (*guards, *(_unmeasured(o) for o in objectives if o.met is None))
@@ -64,7 +64,7 @@ def rule(
 
 
 def _told(
-    finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows, lost: Places | None
+    finding: Finding, expect: Expect, holding: Sequence[Prediction], windows: Windows, lost: Losses | None
 ) -> Finding:
     """Return the finding marked as predicted or not; a violation can only be predicted if the verdict is."""
     foreseen = expect.verdict is Outcome.VIOLATION or finding.severity is not Severity.VIOLATION
@@ -72,7 +72,7 @@ def _told(
 
 
 def is_predicted(
-    predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN, lost: Places | None = None
+    predicted: Sequence[Prediction], finding: Finding, windows: Windows = _NOWHEN, lost: Losses | None = None
 ) -> bool:
     """Return True if predictions cover all rows of a finding.
 

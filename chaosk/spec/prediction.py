@@ -41,8 +41,11 @@ PREDICTED_BY = {
 
 Those findings have the same cause as the predicted one. A truncated log ends too early and assigns its offsets again. A
 reader that misses a record skipped it. A reader that gets committed records again started at an offset that had gone
-back. The checks in ``FOLLOWING`` share the cause only in a partition that lost records.
+back, because a member committed it; an acknowledged commit that the cluster lost has another cause (``_UNPREDICTED``).
+The checks in ``FOLLOWING`` share the cause only in a partition that lost records, at or above the lowest of these.
 """
+_UNPREDICTED = {"commit_regression": frozenset({"lost_commit"})}
+"""Kinds of rows, by check, that no figure predicts: they need a prediction of their rule."""
 FOLLOWING = frozenset(_LOSS) - {"lost", "lost_write"}
 """Checks that report consequences of a loss, in the partition with the loss."""
 NAMING = tuple(metric for metric, checks in PREDICTED_BY.items() if checks)
@@ -50,8 +53,8 @@ NAMING = tuple(metric for metric, checks in PREDICTED_BY.items() if checks)
 
 Windows = Mapping[str, tuple[int, int]]
 """Start and end by window name, monotonic nanoseconds."""
-Places = frozenset[tuple[object, object]]
-"""Topics and partitions."""
+Losses = Mapping[tuple[object, object], int]
+"""Lowest offset that was lost, by topic and partition; 0 if it is unknown."""
 RowLike = Mapping[str, object]
 _COLUMNS = {
     "topic": ("topic", "other_topic"),
@@ -85,13 +88,14 @@ class Prediction:
         """Return True if the prediction concerns findings of a check that judges ``rule``."""
         return rule == self.rule if self.metric is None else check in PREDICTED_BY[self.metric]
 
-    def covers(self, check: str, row: RowLike, windows: Windows, lost: Places | None = None) -> bool:
+    def covers(self, check: str, row: RowLike, windows: Windows, lost: Losses | None = None) -> bool:
         """Return True if a row of evidence matches subjects and window, and follows from the predicted result.
 
         ``lost``: the partitions that lost records; None if unknown. A row without the necessary columns is not covered.
         """
-        follows = self.metric is not None and check in FOLLOWING and lost is not None
-        if follows and (row.get("topic"), row.get("partition")) not in (lost or ()):
+        if self.metric is not None and row.get("kind") in _UNPREDICTED.get(check, ()):
+            return False
+        if self.metric is not None and check in FOLLOWING and lost is not None and not _follows(row, lost):
             return False
         return self._is_whose(row) and self._is_when(row, windows)
 
@@ -137,6 +141,13 @@ def _by_figures(expect: Expect) -> Iterator[Prediction]:
 def _by_rules(expect: Expect) -> Iterator[Prediction]:
     for rule, whose, must in () if expect.rules is None else expect.rules.every:
         yield Prediction(rule=rule, subjects=whose, must=must)
+
+
+def _follows(row: RowLike, lost: Losses) -> bool:
+    """Return True if the offsets of a row reach up to the lowest one that its partition lost."""
+    offsets = [offset for offset in (row.get("offset"), row.get("reached")) if isinstance(offset, int)]
+    lowest = lost.get((row.get("topic"), row.get("partition")))
+    return lowest is not None and bool(offsets) and max(offsets) >= lowest
 
 
 def _named(row: RowLike, kind: str) -> frozenset[str]:

@@ -149,6 +149,58 @@ def test_a_predicted_loss_predicts_nothing_of_another_partition(judge: Judge) ->
     assert judge(history).verdict is Outcome.VIOLATION
 
 
+@pytest.mark.parametrize(("first", "verdict"), [(5, Outcome.VIOLATION), (44, Outcome.PASS)], ids=["below", "above"])
+def test_a_predicted_loss_predicts_nothing_below_it(judge: Judge, first: int, verdict: Outcome) -> None:
+    """Offset 40 is lost as predicted. Leader epochs go down at 6, long before that, or at 45, as after a cut."""
+    history = lost(History(records=50), 40)
+    history.expect = {"lost_records": {"orders": {"min": 1}}, "verdict": "violation"}
+    for table in ("reads", "audit"):
+        history.each(
+            table,
+            lambda row: row | {"leader_epoch": 2 if row["offset"] == first + 1 else 3 if row["offset"] < first else 7},
+        )
+    found = judge(history)
+    assert found.verdict is verdict
+    (regression,) = [each for each in found.findings if each.check == "leader_epoch_regression"]
+    assert regression.evidence[0]["offset"] == first + 1
+
+
+def given_again(*, kind: str = "sync") -> History:
+    """The group had committed 30, its member is given the partition again, finds 5 and reads 5 to 29 once more."""
+    history = History(records=50)
+    history.commit(30, 9.9, kind=kind)
+    history.add("assignments", at=10.0, kind="revoke")
+    history.add("assignments", at=10.1, assignment=1, rebalance=1)
+    history.add("fetched", offset=5, invoked=10.12, completed=10.15)
+    later = [row for row in history.rows["reads"] if row["at"] >= ns(10)]
+    history.rows["reads"] = [row for row in history.rows["reads"] if row["at"] < ns(10)]
+    for seq in range(5, 30):
+        history.read(seq, 10.2 + seq / 1000, assignment=1)
+    history.rows["reads"] += [row | {"assignment": 1, "at": max(row["at"], ns(10.3))} for row in later]
+    for number, row in enumerate(sorted(history.rows["reads"], key=lambda row: (row["at"], row["n"]))):
+        row |= {"n": number, "poll": number}
+    history.expect = {"redelivered_records": {"readers": {"min": 1}}, "verdict": "violation"}
+    return history
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules", "verdict"),
+    [
+        ("sync", {}, Outcome.VIOLATION),
+        ("sync", {"rules": {"B6": ["readers"]}}, Outcome.PASS),
+        ("topic", {}, Outcome.PASS),
+    ],
+    ids=["lost by the cluster", "predicted by its rule", "restored wrongly by the application"],
+)  # fmt: skip
+def test_predicted_redeliveries_predict_no_lost_commit(judge: Judge, kind: str, rules: Row, verdict: Outcome) -> None:
+    """That records are given again may be the application's doing; that an acknowledged commit is gone is not."""
+    history = given_again(kind=kind)
+    history.expect |= rules
+    found = judge(history)
+    assert {each.check for each in found.findings} >= {"redelivery", "commit_regression"}
+    assert found.verdict is verdict
+
+
 def test_an_unclean_election_before_it_was_allowed_excuses_nothing(judge: Judge) -> None:
     """A broker that was not in sync was elected at 5 s; the topic allowed that from 9 s on."""
     history = History(records=50)

@@ -169,6 +169,16 @@ def test_a_commit_that_is_gone_when_the_run_is_over_is_lost(asked: Asked, found:
     ]
 
 
+def test_an_application_that_restores_an_older_offset_of_its_own_topic(asked: Asked) -> None:
+    """B6a: the cluster did not lose it, so it is another kind: two commits were acknowledged, the first is restored."""
+    history = History(records=50)
+    history.commit(20, 5.0, kind="topic")
+    history.commit(40, 15.0, kind="topic")
+    history.add("assignments", at=16.0, assignment=1, rebalance=1)
+    history.add("fetched", offset=20, invoked=16.1, completed=16.2)
+    assert kinds(asked(history)) == [("unrestored", "violation", 20, 40)]
+
+
 @pytest.mark.parametrize(
     ("found", "commits"),
     [

@@ -27,6 +27,7 @@ class CommitRegression(Check):
       run; that row names no process. The offset found counts as older if every commit of that offset was acknowledged
       before a later one was asked for. A commit of unknown fate is never assumed to be stored, but it explains the
       offset if it matches.
+    - ``unrestored``: the same for an application that keeps its offsets in its own topic, and restored an older one.
     - ``self``: a member committed a lower offset than before in the same generation (if that is unknown: in the same
       assignment), without a seek in between. librdkafka (2.16) does this with automatic commits: it delays them while
       the group has no coordinator, and has been seen to send the older one after the newer one. A process that dies
@@ -72,7 +73,7 @@ class CommitRegression(Check):
             .withColumns(
                 meaning(
                     (
-                        (F.col("kind") == "lost_commit") & unknown,
+                        F.col("kind").isin("lost_commit", "unrestored") & unknown,
                         "unproven",
                         "members sought, and a process that was killed may have committed without writing it down",
                     ),
@@ -112,11 +113,18 @@ def lost_commits(events: Events) -> DataFrame:
     return (
         behind.join(events.near(_explained(events, done, behind)), on=list(_ANSWER), how="left")
         .filter(stale & ~F.coalesce("explained", F.lit(False)))
-        .withColumn("kind", F.lit("lost_commit"))
+        .join(events.near(_own_stores(events)), on=list(OWNED), how="left")
+        .withColumn("kind", F.when(F.col("own"), "unrestored").otherwise("lost_commit"))
         .withColumns(during("since", "answered"))
         .withColumns({name: F.when(F.col("incarnation") != _NOBODY, F.col(name)) for name in (*MEMBER, "assignment")})
         .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
     )
+
+
+def _own_stores(events: Events) -> DataFrame:
+    """Return the partitions whose offsets an application keeps in its own topic, with ``own``."""
+    kept = events.table("commits").filter(F.col("kind") == "topic")
+    return kept.select(*OWNED).distinct().withColumn("own", F.lit(True))
 
 
 def _told(events: Events) -> DataFrame:

@@ -63,12 +63,20 @@ def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
     return _amid(events, with_replicated(events, with_leaders(events, rows)))
 
 
-def bereft(events: Events) -> frozenset[tuple[object, object]]:
-    """Return topic and partition (as displayed) of each log that lost a record, allowed or not, or was truncated."""
-    gone = events.frame(absent).filter(F.col("severity").isin("violation", "allowed")).select(*PLACE).distinct()
-    places = {(row["topic"], row["partition"]) for row in gone.collect()}
-    places |= {(cut.topic, cut.partition) for cut in events.once(truncations)}
-    return frozenset(events.case.former.told(topic, partition) for topic, partition in places)
+def bereft(events: Events) -> dict[tuple[object, object], int]:
+    """Return the lowest offset gone from each log that lost a record, allowed or not, or was truncated.
+
+    Keys are topic and partition as displayed. It is 0 if the offset of a lost record, or of a truncation, is unknown.
+    """
+    gone = events.frame(absent).filter(F.col("severity").isin("violation", "allowed")).groupBy(*PLACE)
+    lowest = gone.agg(F.min(F.coalesce("offset", F.lit(0))).alias("offset")).collect()
+    found = [(row["topic"], row["partition"], int(row["offset"])) for row in lowest]
+    found += [(cut.topic, cut.partition, cut.cut_at) for cut in events.once(truncations)]
+    losses: dict[tuple[object, object], int] = {}
+    for topic, partition, offset in found:
+        place = events.case.former.told(topic, partition)
+        losses[place] = min(offset, losses.get(place, offset))
+    return losses
 
 
 def _amid(events: Events, rows: DataFrame) -> DataFrame:

@@ -71,6 +71,7 @@ probe asked for it (`latest`).
 - was cut off a log by an unclean election that the watcher saw, or by a loss of power of all hosts that had it;
 - was acknowledged with `acks` other than all before another leader was elected, or by a leader that was cut off and did
   not know of it, and no reader had it;
+- was sent with `acks: 0`, so that no broker had acknowledged it, and no reader had it;
 - lies before the position at which the reader began, or was sent after a step had ended the reader.
 
 **Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while

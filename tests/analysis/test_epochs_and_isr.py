@@ -112,3 +112,26 @@ def test_a_topic_that_nobody_wrote_to_is_not_glanced_at(tmp_path: Path) -> None:
     history = History(records=50)
     history.add("partitions", at=3, asked=0, topic="others", leader=1, leader_epoch=3, replicas=[1], isr=[1])
     assert not glances(tmp_path, "ack_below_min_isr", history)
+
+
+@pytest.mark.proves("ack_below_min_isr", "no evidence")
+@pytest.mark.parametrize(
+    ("asked", "since", "until", "severity"),
+    [
+        ((0, 1, 2), 4, 16, "unproven"), ((0, 1, 2), 8, 16, "information"), ((0, 1, 2), 4, 14, "information"),
+        ((0, 2), 4, 16, "information"),
+    ],
+    ids=["for long", "begun lately", "ended soon", "leader not asked"],
+)  # fmt: skip
+def test_a_leader_that_names_too_few_for_long_leaves_it_open(
+    spark: SparkSession, tmp_path: Path, asked: tuple[int, ...], since: int, until: int, severity: str
+) -> None:
+    """A16: one record, sent at 10 s. Broker 1 leads, and what it says of itself does not lag for five seconds."""
+    history = History()
+    history.flow(0, 10)
+    rows, history.rows["partitions"] = history.rows["partitions"], []
+    for row in rows:
+        isr = {"isr": [1]} if ns(since) <= row["at"] < ns(until) else {}
+        history.rows["partitions"] += [row | {"asked": broker} | isr for broker in asked]
+    (row,) = asking(spark, tmp_path, "ack_below_min_isr")(history)
+    assert (row["severity"], row["acknowledged"]) == (severity, 1)

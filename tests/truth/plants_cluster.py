@@ -7,7 +7,7 @@ from random import Random
 from analysis.history import Row
 from truth.logs import Place
 from truth.planting import claim, gone, said, stale, unclaimed, vanish
-from truth.reference_cluster import CELL, end_offset_regression, lost_write, truncation_after_ack
+from truth.reference_cluster import CELL, ack_below_min_isr, end_offset_regression, lost_write, truncation_after_ack
 from truth.sightings import acknowledged, attempts, settings, written
 from truth.story import TOPICS, Story, member_of, named, place_of
 from truth.truncated import excused
@@ -150,7 +150,8 @@ def _shrink(story: Story, draw: Random, *, everybody: bool) -> bool:
     row = claim(story, draw, rows)
     if row is None:
         return False
-    began, ended = row["invoked"] - draw.randint(1, 3) * 10**9, row["completed"] + draw.randint(1, 3) * 10**9
+    around = draw.choice([1, 2, 3, 8])
+    began, ended = row["invoked"] - around * 10**9, row["completed"] + (around + draw.randint(0, 2)) * 10**9
     mine = [s for s in story.all("partitions", **named(place_of(row))) if began <= s["at"] <= ended]
     for sample in mine:
         if everybody or sample["asked"] != 0:
@@ -164,7 +165,9 @@ def _shrink(story: Story, draw: Random, *, everybody: bool) -> bool:
         and each["completed"] <= max(times, default=began)
     ]
     if everybody and inside:
-        story.expect("ack_below_min_isr", "information", *place_of(row), min(inside))
+        stretches = [each for each in ack_below_min_isr(story) if place_of(each) == place_of(row)]
+        (severity,) = [each["severity"] for each in stretches if each["first"] == min(inside)]
+        story.expect("ack_below_min_isr", severity, *place_of(row), min(inside))
     return True
 
 

@@ -85,6 +85,8 @@ def test_all_that_had_it_lost_what_was_on_no_disk(
     step, targets = cut.split(": ")
     history.change("faults", {"fault": "kill"}, step=step, targets=targets)
     if stopped is not None:
+        alone = {"leader": 0, "leader_epoch": 4, "isr": [0]}  # broker 1 is stopped
+        history.each("partitions", lambda row: row | (alone if not row["partition"] and row["at"] >= ns(0.4) else {}))
         history.add(
             "faults", fault="shrunk", step="stop_broker", targets=stopped, invoked=0.2, applied=0.3, heal_invoked=5.2,
             healed=6, took=True, undone=True,

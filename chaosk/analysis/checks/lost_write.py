@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
@@ -15,7 +15,7 @@ from chaosk.analysis.frames.retained import LEVELS, retained, starts
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.steps import steps
 from chaosk.analysis.frames.takeovers import ALONE, with_leaders
-from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.truncations import Truncation, excused
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.observed_settings import compacted
@@ -74,7 +74,7 @@ class LostWrite(Check):
             with_leaders(events, with_settings(events, _passed(events, owed)))
             .withColumns(
                 meaning(
-                    *excused(events, F.col("offset"), F.col("completed")),
+                    *excused(events, F.col("offset"), F.col("completed"), also=_by_old_leader),
                     (F.col("acks") == 0, "allowed", "acks is 0: no broker had acknowledged it"),
                     ((F.col("acks") != -1) & F.col("deposed"), "allowed", ALONE),
                     otherwise=("violation", None),
@@ -83,6 +83,11 @@ class LostWrite(Check):
             .withColumns(during("invoked", "completed"))
             .select(*MEANING, *VALUE, *PLACE, "offset", "before", "next", "acks")
         )
+
+
+def _by_old_leader(cut: Truncation) -> Column:
+    """Return a condition: the record may have been acknowledged by the leader before a truncation."""
+    return ~cut.renewed(F.col("served_epoch"))
 
 
 def _passed(events: Events, owed: DataFrame) -> DataFrame:

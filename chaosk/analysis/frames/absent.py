@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -14,7 +16,7 @@ from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.retention import AGE, SIZE, with_retention
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.takeovers import ALONE, with_leaders, with_replicated
-from chaosk.analysis.frames.truncations import excused, truncations
+from chaosk.analysis.frames.truncations import NO_OFFSET, Truncation, excused, truncations
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.observed_settings import compacted, reported
 
@@ -54,13 +56,39 @@ def absent(events: Events) -> DataFrame:
 
 
 def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
-    """Add ``deposed``, ``replicated`` and ``amid``, which matter if the leader alone may have acknowledged.
+    """Add ``deposed``, ``replicated``, ``amid``, ``served_epoch``, ``least`` and ``most``: what elections may excuse.
 
-    The joins are skipped if all producers use ``acks=all``.
+    The joins are skipped if all producers use ``acks=all`` and no log was truncated.
     """
-    if all(worker.acks in (None, -1) for worker in events.case.workers):
-        return rows.withColumns({name: F.lit(False) for name in ("deposed", "replicated", "amid")})
-    return _amid(events, with_replicated(events, with_leaders(events, rows)))
+    alone = not all(worker.acks in (None, -1) for worker in events.case.workers)
+    if not alone and not events.once(truncations):
+        unknown = {name: F.lit(None).cast("long") for name in ("served_epoch", "least", "most")}
+        return rows.withColumns({name: F.lit(False) for name in ("deposed", "replicated", "amid")} | unknown)
+    return _with_bounds(events, _amid(events, with_replicated(events, with_leaders(events, rows))))
+
+
+def _with_bounds(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``least`` and ``most``, between which a record's offset lies; both are its offset if that is known.
+
+    A record without an offset lies between its neighbours of the same producer, if the producer keeps the order.
+    """
+    sent = events.table("sends").filter((F.col("outcome") == "ok") & (F.col("offset") >= 0))
+    sent = sent.withColumnsRenamed(OF_PRODUCER).select(
+        *VALUE[:-1], *PLACE, F.col("seq").alias("other"), F.col("offset").alias("its")
+    )
+    before, behind = F.col("other") < F.col("seq"), F.col("other") > F.col("seq")
+    nearest = (
+        rows.filter(F.col("offset").isNull() & F.col("idempotent"))
+        .select(*VALUE, *PLACE)
+        .join(sent, on=[*VALUE[:-1], *PLACE], how="inner")
+        .groupBy(*VALUE)
+        .agg(
+            (F.max_by(F.when(before, F.col("its")), F.when(before, F.col("other"))) + 1).alias("least"),
+            F.min_by(F.when(behind, F.col("its")), F.when(behind, F.col("other"))).alias("most"),
+        )
+    )
+    known = {name: F.coalesce("offset", name) for name in ("least", "most")}
+    return rows.join(events.near(nearest), on=list(VALUE), how="left").withColumns(known)
 
 
 def bereft(events: Events) -> dict[tuple[object, object], int]:
@@ -83,26 +111,60 @@ def _amid(events: Events, rows: DataFrame) -> DataFrame:
     """Add ``amid``: True if records of one leader are on both sides of the offset, and none at it.
 
     A truncation in favour of another leader removes the end of a log, and the new leader's records take its place. So
-    no truncation leaves a hole. False if markers or records of other clients may be in the log, or compaction removed
-    some.
+    no truncation leaves a hole. Where a marker, another client's record or a record that compaction removed may have
+    taken the place, it is True only if that leader, or a later one, had acknowledged an earlier record of the producer.
     """
-    case = events.case
-    if case.transactional or case.foreign:
-        return rows.withColumn("amid", F.lit(False))
-    cleaned = [topic for topic in case.topics if compacted(case, topic)]
-    audit = events.table("audit").filter(~among(F.col("topic"), cleaned))
-    reigns = audit.filter(F.col("leader_epoch") >= 0).groupBy(*PLACE, "leader_epoch")
+    audit = events.table("audit")
+    reigns = _with_mixed(events, audit).filter(F.col("leader_epoch") >= 0).groupBy(*PLACE, "leader_epoch", "mixed")
     spans = reigns.agg(F.min("offset").alias("low"), F.max("offset").alias("high"))
     here = [F.col(f"row.{name}") == F.col(f"span.{name}") for name in PLACE]
     here += [F.col("row.offset") > F.col("span.low"), F.col("row.offset") < F.col("span.high")]
+    here.append(~F.col("span.mixed") | (F.col("row.served_epoch") >= F.col("span.leader_epoch")))
     within = (
-        rows.select(*VALUE, *PLACE, "offset")
+        rows.select(*VALUE, *PLACE, "offset", "served_epoch")
         .join(audit.select(*PLACE, "offset"), on=[*PLACE, "offset"], how="left_anti")
         .alias("row")
         .join(events.near(spans).alias("span"), on=here, how="left_semi")
         .select(*VALUE, F.lit(True).alias("amid"))
     )
     return rows.join(within, on=list(VALUE), how="left").withColumn("amid", F.coalesce("amid", F.lit(False)))
+
+
+def _with_mixed(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``mixed``: True if a log holds, or held, more than the records of this run's producers.
+
+    That is a log that is compacted, that is written in transactions, or in which readers saw a foreign record.
+    """
+    case = events.case
+    topics = {topic for topic in case.topics if compacted(case, topic)} | _transactional(case)
+    others = []
+    if case.transactional:
+        others.append(events.table("sends").filter(F.col("txn").isNotNull()).select(*PLACE))
+    if case.foreign:
+        others += [events.table(table).filter(~F.col("intact")).select(*PLACE) for table in ("audit", "reads")]
+    mixed = among(F.col("topic"), topics)
+    if not others:
+        return rows.withColumn("mixed", mixed)
+    places = reduce(DataFrame.unionByName, others).distinct().withColumn("others", F.lit(True))
+    joined = rows.join(events.near(places), on=list(PLACE), how="left")
+    return joined.withColumn("mixed", mixed | F.col("others").isNotNull())
+
+
+def _transactional(case: Case) -> set[str]:
+    """Return the topics that the plan's probes write to in transactions."""
+    topics = set()
+    for probe in case.plan.probes.values():
+        produce, transform = probe.get("produce") or {}, probe.get("transform") or {}
+        if produce.get("transaction"):
+            topics.add(str(produce["topic"]))
+        if transform:
+            topics.add(str(transform["to"]))
+    return topics
+
+
+def _by_old_leader(cut: Truncation) -> Column:
+    """Return a condition: the record may have been acknowledged by the leader before a truncation."""
+    return ~F.col("amid") & ~cut.renewed(F.col("served_epoch"))
 
 
 def _kind() -> Column:
@@ -121,6 +183,9 @@ def _answers(events: Events) -> dict[str, Column]:
     beyond = F.col("stored") & (F.col("offset") >= F.col("visible_end"))
     alone = ~F.col("read") & (F.col("acks") != -1)
     held_back = "the last stable offset stood before it when the audit read at read_committed"
+    at = F.coalesce("completed", "read_at")
+    cut = excused(events, F.col("least"), at, also=_by_old_leader)
+    perhaps = excused(events, F.col("most"), at, also=_by_old_leader)
     return meaning(
         (F.col("remade"), EXCUSED, _REMADE),
         (~F.coalesce("complete", F.lit(False)), "unproven", UNAUDITED),
@@ -134,9 +199,10 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("deletable") == SIZE, EXCUSED, SIZE),
         (below & ~known, "unproven", UNREPORTED),
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
-        *excused(events, F.col("offset"), F.coalesce("completed", "read_at")),
+        *((holds & F.col("least").isNotNull(), word, why) for holds, word, why in cut),
         (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
         (alone & F.col("deposed") & ~F.col("amid") & ~F.col("replicated"), "allowed", ALONE),
+        *((holds & F.col("offset").isNull(), "unproven", NO_OFFSET) for holds, *_ in perhaps),
         otherwise=("violation", None),
     )
 

@@ -9,7 +9,9 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.served import with_served
 from chaosk.analysis.frames.truncations import SURE
+from chaosk.analysis.unflushed import losing
 
 ALONE = "acks is not all: the leader alone had it, and another one was elected"
 """Reason why a record that such a leader acknowledged may have been replaced."""
@@ -17,14 +19,14 @@ UNWATCHED = "acks is not all, and no sample names the partition's leader"
 
 
 def with_elections(events: Events, rows: DataFrame) -> DataFrame:
-    """Add ``watched``, and ``elected``: when a later leader epoch than the first was first named.
+    """Add ``watched``, and ``elected``: when another leader than the first was first named.
 
-    ``elected`` is in monotonic nanoseconds of the watcher's samples; None without an election. ``watched`` is None if
-    no sample names a leader.
+    ``elected`` is in monotonic nanoseconds of the watcher's samples; None without such an election (see ``elections``).
+    ``watched`` is None if no sample names a leader.
     """
-    epochs = _told(events).withColumn("oldest", F.min("leader_epoch").over(Window.partitionBy(*PLACE)))
-    later = F.when(F.col("leader_epoch") > F.col("oldest"), F.col("at"))
-    seen = epochs.groupBy(*PLACE).agg(F.min(later).alias("elected"), F.lit(True).alias("watched"))
+    named = events.frame(elections).filter(F.col("leader") >= 0)
+    later = F.when(F.col("other"), F.col("named"))
+    seen = named.groupBy(*PLACE).agg(F.min(later).alias("elected"), F.lit(True).alias("watched"))
     return rows.join(events.near(seen), on=list(PLACE), how="left")
 
 
@@ -45,26 +47,64 @@ def elected_by(time: Column) -> Column:
 def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
     """Add ``deposed``: True if the record may have been sent to a leader that was replaced.
 
-    This is possible if a new leader epoch was named after the send, or shortly before. It is also possible if a broker
-    still named itself as leader at an older epoch then: a broker that is cut off still acknowledges ``acks=1``.
+    This is possible if another leader was named after the send, or shortly before. It is also possible if a broker
+    still named itself as leader at an older epoch then: a broker that is cut off still acknowledges ``acks=1``. It is
+    not possible if the newest leader had acknowledged a record to the same producer before the send, and no older
+    leader named itself after that. Also adds ``served_epoch`` and ``served_since`` (``frames.served``).
     """
-    here = Window.partitionBy(*PLACE)
-    by_itself = F.when(F.col("leader") == F.col("asked"), F.col("at"))
+    newest = F.max(F.when(F.col("other"), F.col("leader_epoch"))).over(Window.partitionBy(*PLACE))
     changed = (
-        _told(events)
-        .groupBy(*PLACE, "leader_epoch")
-        .agg(F.min("at").alias("named"), F.max(by_itself).alias("held"))
-        .withColumns({"newest": F.max("leader_epoch").over(here), "oldest": F.min("leader_epoch").over(here)})
-        .filter(F.col("newest") > F.col("oldest"))
-        .groupBy(*PLACE)
+        events.frame(elections)
+        .withColumn("newest", newest)
+        .filter(F.col("leader_epoch") <= F.col("newest"))
+        .groupBy(*PLACE, "newest")
         .agg(
-            F.max(F.when(F.col("leader_epoch") == F.col("newest"), F.col("named")).otherwise(F.col("held"))).alias(
-                "changed"
-            )
+            F.max(F.when(F.col("leader_epoch") == F.col("newest"), F.col("named"))).alias("changed"),
+            F.max(F.when(F.col("leader_epoch") < F.col("newest"), F.col("held"))).alias("held"),
         )
     )
-    later = F.coalesce(F.col("changed") >= F.col("invoked") - F.lit(SURE), F.lit(False))
-    return rows.join(events.near(changed), on=list(PLACE), how="left").withColumn("deposed", later).drop("changed")
+    about_then = F.col("invoked") - F.lit(SURE)
+    later = F.greatest("changed", "held") >= about_then
+    still_there = F.coalesce((F.col("held") > F.col("served_since")) & (F.col("held") >= about_then), F.lit(False))
+    renewed = F.coalesce(F.col("served_epoch") >= F.col("newest"), F.lit(False)) & ~still_there
+    return (
+        with_served(events, rows)
+        .join(events.near(changed), on=list(PLACE), how="left")
+        .withColumn("deposed", F.coalesce(later, F.lit(False)) & ~renewed)
+        .drop("newest", "changed", "held")
+    )
+
+
+def elections(events: Events) -> DataFrame:
+    """Return one row per leader epoch in the watcher's samples: place, leader_epoch, leader, named, held, other.
+
+    ``leader`` is -1 if there was none, ``named`` the first time of its leader, and ``held`` the last time at which the
+    leader named itself. ``other``: the log may have been continued by another replica than in the epoch before. A
+    leader that is elected again in its own place truncates nothing, unless its host had lost unflushed data. An epoch
+    that no sample shows may have had another leader.
+    """
+    in_order = Window.partitionBy(*PLACE).orderBy("leader_epoch")
+    led = F.col("leader") >= 0
+    before = F.last(F.when(led, F.struct("leader", "leader_epoch", "number")), ignorenulls=True).over(
+        in_order.rowsBetween(Window.unboundedPreceding, -1)
+    )
+    unseen = F.col("leader_epoch") - F.col("before.leader_epoch") > F.col("number") - F.col("before.number")
+    forgetful = F.col("leader").isin(sorted(losing(events.case)))
+    other = (F.col("leader") != F.col("before.leader")) | unseen | forgetful
+    return (
+        events.table("partitions")
+        .filter(F.col("leader_epoch").isNotNull())
+        .groupBy(*PLACE, "leader_epoch")
+        .agg(
+            F.max("leader").alias("leader"),
+            F.min(F.when(led, F.col("at"))).alias("named"),
+            F.max(F.when(led & (F.col("leader") == F.col("asked")), F.col("at"))).alias("held"),
+        )
+        .withColumn("number", F.row_number().over(in_order))
+        .withColumn("before", before)
+        .withColumn("other", led & F.coalesce(other, F.lit(False)))
+        .drop("number", "before")
+    )
 
 
 def with_replicated(events: Events, rows: DataFrame) -> DataFrame:

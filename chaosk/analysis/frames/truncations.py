@@ -3,11 +3,14 @@
 A log is truncated if a replica without all of it becomes leader: after an unclean election, or after all hosts with the
 records lost power (``chaosk.analysis.unflushed``). A topic setting that permits an unclean election is no evidence. The
 election of a broker outside of the ISR is. ISR and leaders are those of the watcher's samples.
+
+A truncation removes the end of a log. It excuses nothing that a producer was acknowledged by the new leader, or a later
+one, and no hole between records of one epoch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -23,14 +26,19 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.observed_settings import unclean
-from chaosk.analysis.unflushed import cut_power
+from chaosk.analysis.unflushed import UnflushedLoss, cut_power
 
 SURE = 5_000_000_000
 """Nanoseconds that a leader may precede the first sample that names it, and outlast the last one."""
 UNCLEAN = "an unclean election cut the log back"
 DARK = "every replica that held it lost unflushed data while the other replicas were offline"
 UNSEEN = "an unclean election was allowed and may have taken place: no sample shows the ISR before the election"
+DARK_UNSEEN = "hosts lost unflushed data, and no sample shows that only their replicas were in sync at that time"
 """Reasons why a loss is allowed, or unproven, see :func:`excused`."""
+NO_OFFSET = "its offset is unknown, and the log was cut back"
+"""Reason why a row without an offset is unproven."""
+_MARGIN = 1_000_000_000
+"""Nanoseconds by which the ISR in a broker's metadata may be older than the sample of it."""
 
 
 class Truncation(NamedTuple):
@@ -44,32 +52,43 @@ class Truncation(NamedTuple):
     """First time at which the new log was seen; monotonic nanoseconds."""
     until: int
     """Latest time at which records may have been acknowledged and delivered from the old log."""
+    after: int
+    """Records acknowledged before this time are not excused: a replica that kept them was in sync. 0: all are."""
     epoch: int | None
     """Leader epoch of the new log; None if unknown."""
     why: str
-    """``UNCLEAN``, ``DARK`` or ``UNSEEN``."""
+    """``UNCLEAN``, ``DARK``, ``UNSEEN`` or ``DARK_UNSEEN``."""
     words: str
     """Description of the evidence, for display."""
 
     @property
     def seen(self) -> bool:
         """True if it is certain, so that it excuses; otherwise it leaves a row unproven."""
-        return self.why != UNSEEN
+        return self.why in (UNCLEAN, DARK)
+
+    def renewed(self, epoch: Column) -> Column:
+        """Return a condition: a producer that had been acknowledged in an epoch sends nothing to the old log.
+
+        After a loss of power the new epoch is not known for sure, because leaders may have changed before it as well.
+        """
+        if self.epoch is None or self.why not in (UNCLEAN, UNSEEN):
+            return F.lit(False)
+        return F.coalesce(epoch >= self.epoch, F.lit(False))
 
 
 def truncations(events: Events) -> tuple[Truncation, ...]:
     """Return all truncations of a run, by place and time; call it through ``events.once(truncations)``."""
     case = events.case
     power = {
-        (topic, number): spans for topic in case.topics for number, spans in sorted(cut_power(case, topic).items())
+        (topic, number): losses for topic in case.topics for number, losses in sorted(cut_power(case, topic).items())
     }
     topics = {topic for topic in case.topics if unclean(case, topic)} | {topic for topic, _ in power}
     if not topics or not case.rows["partitions"]:
         return ()
     reigns = _reigns(case, topics)
     found = [each for place in sorted(reigns) for each in _elections(case, place, reigns[place])]
-    for place, spans in power.items():
-        found += [_dark(place, reigns.get(place, {}), *span) for span in spans]
+    for place, losses in power.items():
+        found += [cut for loss in losses for cut in _dark(place, reigns.get(place, {}), loss)]
     if not found:
         return ()
     nothing: Reaches = {"audit": {}, "reads": {}}
@@ -79,31 +98,45 @@ def truncations(events: Events) -> tuple[Truncation, ...]:
 
 
 def excused(
-    events: Events, offset: Column | None = None, at: Column | None = None, *, later: Column | None = None
+    events: Events,
+    offset: Column | None = None,
+    at: Column | None = None,
+    *,
+    later: Column | None = None,
+    also: Callable[[Truncation], Column] | None = None,
 ) -> Iterator[tuple[Column, str, str]]:
     """Yield cases for ``meaning``: rows with topic and partition that a truncation of this run explains.
 
-    ``offset``: of the missing record, or the reader's position, which must have been removed. ``at``: time of the
-    acknowledgement or delivery, which must precede the end of the old log. ``later``: time of the observed effect,
-    which must follow the truncation. A null is not compared. Rows are ``allowed`` with ``UNCLEAN`` or ``DARK``, and
-    ``unproven`` with ``UNSEEN``.
+    ``offset``: of the missing record, or the reader's position, which must have been removed; a row without it is
+    ``unproven``. ``at``: time of the acknowledgement or delivery, which must precede the end of the old log. ``later``:
+    time of the observed effect, which must follow the truncation. A null time is not compared. ``also``: a further
+    condition on a row and a truncation. Rows are ``allowed`` with ``UNCLEAN`` or ``DARK``, and otherwise ``unproven``.
     """
     found = events.once(truncations)
-    for why in (UNCLEAN, DARK, UNSEEN):
-        mine = [_holds(each, offset, at, later) for each in found if each.why == why]
+    known = F.lit(True) if offset is None else offset.isNotNull()
+    for why in (UNCLEAN, DARK, UNSEEN, DARK_UNSEEN):
+        mine = [_holds(each, offset, at, later, also) for each in found if each.why == why]
         if mine:
-            yield reduce(or_, mine), "unproven" if why == UNSEEN else "allowed", why
+            holds = reduce(or_, mine)
+            yield holds & known, "allowed" if why in (UNCLEAN, DARK) else "unproven", why
+            yield holds & ~known, "unproven", NO_OFFSET
 
 
-def _holds(cut: Truncation, offset: Column | None, at: Column | None, later: Column | None) -> Column:
+def _holds(
+    cut: Truncation,
+    offset: Column | None,
+    at: Column | None,
+    later: Column | None,
+    also: Callable[[Truncation], Column] | None,
+) -> Column:
     holds = (F.col("topic") == cut.topic) & (F.col("partition") == cut.partition)
     if offset is not None:
         holds = holds & F.coalesce(offset >= cut.cut_at, F.lit(True))
     if at is not None:
-        holds = holds & F.coalesce(at <= cut.until, F.lit(True))
+        holds = holds & F.coalesce((at >= cut.after) & (at <= cut.until), F.lit(True))
     if later is not None:
         holds = holds & F.coalesce(later >= cut.since - SURE, F.lit(True))
-    return holds
+    return holds if also is None else holds & F.coalesce(also(cut), F.lit(False))
 
 
 @dataclass(slots=True)
@@ -125,6 +158,8 @@ class Reign:
     """Latest ISR by reporting broker."""
     heard: dict[int, int] = field(default_factory=dict)
     """Time of that report by broker."""
+    spans: dict[frozenset[int], tuple[int, int]] = field(default_factory=dict)
+    """First and last time at which any broker reported an ISR, by ISR."""
 
     def has_it_in_sync(self, broker: int) -> bool:
         """Return True if a report still had the broker in sync ``SURE`` after the ISR last changed."""
@@ -154,6 +189,7 @@ def _heard(reign: Reign, at: int, asked: int, row: dict[str, object]) -> None:
     if leader >= 0 and reign.leader < 0:
         reign.leader, reign.named, reign.first = leader, at, isr
     reign.heard[asked] = at
+    reign.spans[isr] = (reign.spans.get(isr, (at, at))[0], at)
     if reign.told.get(asked) != isr:
         reign.told[asked] = reign.isr = isr
         reign.changed = at
@@ -182,16 +218,54 @@ def _elections(case: Case, place: PlaceKey, reigns: Reigns) -> Iterator[Truncati
             continue
         until = max(reign.named, last) + SURE
         why = UNSEEN if fair or reigns[known[-1]].has_it_in_sync(reign.leader) else UNCLEAN
-        yield Truncation(*place, 0, reign.named, until, epoch, why, words)
+        yield Truncation(*place, 0, reign.named, until, 0, epoch, why, words)
 
 
-def _dark(place: PlaceKey, reigns: Reigns, began: int, ended: int) -> Truncation:
-    """Return the loss of power of all hosts of a partition, and the epoch in which its log continued."""
-    after = [number for number, reign in reigns.items() if reign.named > began]
-    earlier = [reign.last for number, reign in reigns.items() if after and number < min(after)]
-    since = min((reigns[number].named for number in after), default=ended)
-    until = max([began, *(last for last in earlier if last <= ended)]) + SURE
-    return Truncation(*place, 0, since, until, min(after, default=None), DARK, DARK)
+def _dark(place: PlaceKey, reigns: Reigns, loss: UnflushedLoss) -> Iterator[Truncation]:
+    """Yield the loss of power of all hosts of a partition, and the epoch in which its log continued.
+
+    A replica that lost data, and then leads, makes the others truncate what they still have. If another replica leads,
+    only records are lost that were acknowledged while all in-sync replicas were among those that lost data.
+    """
+    after = sorted(number for number, reign in reigns.items() if reign.named > loss.began)
+    earlier = [reign.last for number, reign in reigns.items() if after and number < after[0]]
+    since = reigns[after[0]].named if after else loss.ended
+    until = max([loss.began, *(last for last in earlier if last <= loss.ended)]) + SURE
+    epoch = after[0] if after else None
+    cut = Truncation(*place, 0, since, until, 0, epoch, DARK, DARK)
+    if _leads_with_loss(reigns, after, loss):
+        yield cut
+        return
+    before = [reign for number, reign in reigns.items() if not after or number < after[0]]
+    kept_until, alone_since = _in_sync_with_others(before, loss)
+    if alone_since is not None:
+        yield cut._replace(after=alone_since)
+    yield cut._replace(after=kept_until, why=DARK_UNSEEN, words=DARK_UNSEEN)
+
+
+def _leads_with_loss(reigns: Reigns, after: list[int], loss: UnflushedLoss) -> bool:
+    """Return True if a replica that lost data was the first to lead after the loss, or the last leader known.
+
+    An election while the fault was being applied may have been before the loss, so that the next one counts as well.
+    """
+    meanwhile = [number for number in after if reigns[number].named <= loss.applied + SURE]
+    first = after[: len(meanwhile) + 1] or [max(reigns, default=0)]
+    return any(number in reigns and reigns[number].leader in loss.brokers for number in first)
+
+
+def _in_sync_with_others(reigns: Iterable[Reign], loss: UnflushedLoss) -> tuple[int, int | None]:
+    """Return until when other replicas were surely in sync, and since when those that lost data were alone in sync.
+
+    Brokers may report an ISR late. What they contradict each other about is not sure. Without a sample of the ISR
+    nothing is (0), and they never were alone (None).
+    """
+    spans = [(isr, *span) for reign in reigns for isr, span in reign.spans.items() if isr]
+    others = max((last for isr, _, last in spans if not isr <= loss.brokers), default=0)
+    alone = [(first, last) for isr, first, last in spans if isr <= loss.brokers]
+    shrunk = min((first for first, _ in alone), default=None)
+    sure = max(others - _MARGIN, 0) if shrunk is None else max(min(others - _MARGIN, shrunk - SURE), 0)
+    later = [max(first, others) for first, last in alone if last > others]
+    return sure, min(later, default=None)
 
 
 class OffsetRange(NamedTuple):

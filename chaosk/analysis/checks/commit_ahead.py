@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Worker
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.truncations import excused, truncations
 from chaosk.analysis.frames.visible import skipped
 from chaosk.analysis.glances.before import highest, members
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
@@ -39,8 +39,10 @@ class CommitAhead(Check):
     unknown start position is not judged.
 
     The committed offset that the cluster reports after the run must not lie beyond the end of the log in the audit:
-    otherwise the group would miss the next writes. It is allowed if the log was seen to be truncated. It is information
-    if the topic was recreated, since commits of the old topic apply to the new one.
+    otherwise the group would miss the next writes. It is allowed if the log was seen to be truncated, and the offset is
+    at most the highest end that any client or broker reported. It is unproven beyond that end if markers may have been
+    there, or a killed process may have read more. It is information if the topic was recreated, since commits of the
+    old topic apply to the new one.
 
     Columns: probe, incarnation, group, topic, partition, assignment, offset (as committed), position (the highest
     offset that it was permitted to commit), skipped (the first record that it was not given). Rows from the cluster's
@@ -52,9 +54,9 @@ class CommitAhead(Check):
     counted = ("commit ahead", "commits ahead")
     tables = (
         "commits", "txn_offsets", "transactions", "reads", "fetched", "seeks", "polls", "audit", "audit_ranges",
-        "sends", "incarnations", "groups",
+        "sends", "incarnations", "groups", "offsets",
     )  # fmt: skip
-    by_absence_of = ("reads", "fetched", "seeks", "polls")
+    by_absence_of = ("reads", "fetched", "seeks", "polls", "offsets")
     order = (*MEMBER, *PLACE, "began", "offset")
 
     def glance(self, rows: EventRows) -> bool:
@@ -94,14 +96,21 @@ class CommitAhead(Check):
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
         left = events.spark.createDataFrame(list(_beyond_the_log(events.case)), _LEFT)
+        nobody, reached = F.col("probe").isNull(), F.coalesce(F.col("offset") <= F.col("furthest"), F.lit(False))
+        cut = [(nobody & holds, word, why) for holds, word, why in excused(events)]
+        ending = sorted(
+            {worker.group for worker in events.case.workers if worker.group and _process(worker) in unended}
+        )
+        open_ended = among(F.col("group"), ending) | F.lit(events.case.transactional)
         remade = among(F.col("topic"), events.case.former.topics)
         return (
             skipped(events, ahead.withColumns(passing), deleted=True)
-            .unionByName(left, allowMissingColumns=True)
+            .unionByName(_with_furthest(events, left), allowMissingColumns=True)
             .withColumns(
                 meaning(
-                    *((F.col("probe").isNull() & cut, word, why) for cut, word, why in excused(events)),
-                    (F.col("probe").isNull() & remade, "information", "the topic was made again"),
+                    *((holds & reached, word, why) for holds, word, why in cut),
+                    *((holds & open_ended, "unproven", why) for holds, _, why in cut),
+                    (nobody & remade, "information", "the topic was made again"),
                     (cut_short, "unproven", "its process has no end marker: its last deliveries may not be written"),
                     otherwise=("violation", None),
                 )
@@ -120,6 +129,21 @@ def _beyond_the_log(case: Case) -> Iterator[tuple[str, str, int, int, int]]:
         place = each.topic, each.partition
         if each.offset is not None and place in case.complete and each.offset > ends.get(place, each.offset):
             yield each.group, *place, each.offset, ends[place]
+
+
+def _with_furthest(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``furthest``: the highest end that each log is known to have had, by any client or broker."""
+    if not events.once(truncations):
+        return rows.withColumn("furthest", F.lit(None).cast("long"))
+    ends = events.table("offsets").select(*PLACE, F.greatest("log_end", "high_watermark").alias("end"))
+    for table in ("sends", "reads", "audit"):
+        ends = ends.unionByName(events.table(table).select(*PLACE, (F.col("offset") + 1).alias("end")))
+    furthest = ends.groupBy(*PLACE).agg(F.max("end").alias("furthest"))
+    return rows.join(events.near(furthest), on=list(PLACE), how="left")
+
+
+def _process(worker: Worker) -> str:
+    return f"{worker.probe} {worker.incarnation}"
 
 
 def beyond(events: Events) -> DataFrame:

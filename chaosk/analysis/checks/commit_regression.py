@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
@@ -12,7 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
-from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.truncations import SURE, Truncation, excused
 from chaosk.analysis.glances.before import Marks, earlier, highest, members, owned, passed_on
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 
@@ -38,6 +38,8 @@ class CommitRegression(Check):
     Members with manual assignment are not fenced by the group, so only the first kind applies to them. If members
     sought and a process has no end marker, an unrecorded commit may explain the offset: unproven. It is allowed if the
     log was seen to be truncated before the earlier committed offset: the records are gone, and later commits are lower.
+    But committed offsets are in another log. So an offset that a member found below the truncation is allowed only if
+    it was committed after it. It is unproven if a process of the group has no end marker.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, offset (found or committed; None: there was
     none), committed (the highest offset acknowledged before; for a zombie its own offset).
@@ -60,10 +62,13 @@ class CommitRegression(Check):
         """Return offsets, found or committed, that are lower than an earlier commit."""
         unended = {worker.group for worker in events.case.workers if (worker.probe, worker.incarnation) in
                    events.case.unended and worker.group}  # fmt: skip
-        unknown = F.col("sought") & among(F.col("group"), unended)
+        killed = among(F.col("group"), unended)
+        unknown = F.col("sought") & killed
+        cut = list(excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended")))
+        of_cut = excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended"), also=_found_after)
         rows = lost_commits(events)
         for more in (own(events), zombies(events)):
-            rows = rows.unionByName(more)
+            rows = rows.unionByName(more, allowMissingColumns=True)
         seeks = events.table("seeks").join(
             events.near(events.table("incarnations").select(*MEMBER, "group")), on=list(MEMBER), how="inner"
         )
@@ -75,14 +80,24 @@ class CommitRegression(Check):
                     (
                         F.col("kind").isin("lost_commit", "unrestored") & unknown,
                         "unproven",
-                        "members sought, and a process that was killed may have committed without writing it down",
+                        f"members sought, and {_UNRECORDED}",
                     ),
-                    *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended")),
+                    *of_cut,
+                    *((holds & killed, "unproven", _UNRECORDED) for holds, *_ in cut),
                     otherwise=("violation", None),
                 )
             )
             .select(*MEANING, "kind", *MEMBER, *OWNED, "assignment", "offset", "committed")
         )
+
+
+_UNRECORDED = "a process that was killed may have committed without writing it down"
+
+
+def _found_after(cut: Truncation) -> Column:
+    """Return a condition: the offset is one that members commit after a truncation, rather than one before it."""
+    recommitted = F.coalesce(F.col("recommitted") >= cut.since - SURE, F.lit(False))
+    return (F.col("kind") != "lost_commit") | F.coalesce(F.col("offset") >= cut.cut_at, F.lit(False)) | recommitted
 
 
 _NOBODY = -1
@@ -117,7 +132,7 @@ def lost_commits(events: Events) -> DataFrame:
         .withColumn("kind", F.when(F.col("own"), "unrestored").otherwise("lost_commit"))
         .withColumns(during("since", "answered"))
         .withColumns({name: F.when(F.col("incarnation") != _NOBODY, F.col(name)) for name in (*MEMBER, "assignment")})
-        .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed")
+        .select("kind", "began", "ended", *_COLUMNS[:-2], F.col("found").alias("offset"), "committed", "recommitted")
     )
 
 
@@ -165,9 +180,10 @@ def _answered(events: Events) -> DataFrame:
 
 
 def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
-    """Return answers that match a commit: ``_ANSWER``, ``explained``, ``once``.
+    """Return answers that match a commit: ``_ANSWER``, ``explained``, ``once``, ``recommitted``.
 
     ``explained``: such a commit may be the newest one. ``once``: such a commit was acknowledged before the question.
+    ``recommitted``: the last time at which such a commit was asked for.
     """
     open_ended = events.table("commits").filter(F.col("outcome") == "info")
     carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
@@ -182,6 +198,7 @@ def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
         .agg(
             F.bool_or(~F.coalesce(older, F.lit(False))).alias("explained"),
             F.coalesce(F.bool_or(F.col("completed") < F.col("asked")), F.lit(False)).alias("once"),
+            F.max("invoked").alias("recommitted"),
         )
     )
 

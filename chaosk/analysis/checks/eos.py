@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,11 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.sends import committed_reads
-from chaosk.analysis.frames.truncations import excused, truncations
+from chaosk.analysis.frames.truncations import Truncation, excused, truncations
 from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import shown_committed
 
+_UNSURE = "a log of the outputs' topic may have been cut back"
 _INPUT = ("group", *PLACE, "offset")
 
 
@@ -31,8 +34,9 @@ class Eos(Check):
     were committed.
 
     Missing outputs are unproven if the outputs' topic was not audited completely, if records were deleted from its
-    start, or if it holds outputs whose inputs a killed process did not record. They are allowed if a log of the
-    outputs' topic was seen to be truncated. If the inputs' log was truncated, one offset may have held two inputs: that
+    start, or if it holds outputs whose inputs a killed process did not record. They are allowed if the
+    log that had an output was seen to be truncated there, after the input was polled; unproven if it is not known which
+    log had one. If the inputs' log was truncated, one offset may have held two inputs: that
     is allowed, too. Inputs that were never polled are judged by ``commit_skip``.
 
     Columns: kind, group, topic, partition, offset (of the input), outputs (number of visible ones), attempts, committed
@@ -123,14 +127,54 @@ def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFram
     topic = F.create_map(*(F.lit(each) for pair in into.items() for each in pair))
     ends = events.table("groups").select("group", *PLACE, F.col("offset").alias("committed"), F.lit(True).alias("told"))
     return (
-        tried.join(seen, on=list(VALUE), how="left")
+        _with_places(events, tried)
+        .join(seen, on=list(VALUE), how="left")
         .groupBy(*_INPUT)
         .agg(
             F.count_if(F.col("seen")).alias("outputs"), F.count("seq").alias("attempts"), F.min("at").alias("began"),
             F.max("at").alias("until"), F.max(topic[F.col("producer")]).alias("into"),
+            F.collect_list("place").alias("places"),
         )
         .join(events.near(ends), on=["group", *PLACE], how="left")
     )  # fmt: skip
+
+
+def _with_places(events: Events, tried: DataFrame) -> DataFrame:
+    """Add ``place``: partition, offset and acknowledgement of an acknowledged output, if any log was truncated."""
+    if not events.once(truncations):
+        return tried.withColumn("place", F.lit(None).cast("struct<partition: int, offset: long, completed: long>"))
+    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).filter(F.col("outcome") == "ok")
+    place = F.struct(F.col("partition").cast("int").alias("partition"), "offset", "completed").alias("place")
+    return tried.join(sent.select(*VALUE, place), on=list(VALUE), how="left")
+
+
+def _took_output(cut: Truncation) -> Column:
+    """Return a condition: a truncation removed an acknowledged output of the input."""
+
+    def removed(place: Column) -> Column:
+        return (place["partition"] == cut.partition) & (place["offset"] >= cut.cut_at) & (
+            place["completed"].between(cut.after, cut.until)
+        )  # fmt: skip
+
+    return (F.col("into") == cut.topic) & F.exists("places", removed)
+
+
+def _may_have_had_output(cut: Truncation, *, killed: bool) -> Column:
+    """Return a condition: a truncation may have removed an output, because no acknowledged output is known.
+
+    ``killed``: a process that was killed may have left no row of an output.
+    """
+
+    def there(place: Column) -> Column:
+        return (place["partition"] == cut.partition) & place["offset"].isNull()
+
+    made = (F.col("attempts") > 0) | F.lit(killed)
+    unknown = (F.size("places") == 0) & made | F.exists("places", there)
+    return (F.col("into") == cut.topic) & (unknown | _took_output(cut)) & (F.col("began") <= cut.until)
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    return reduce(or_, conditions, F.lit(False))
 
 
 def _strangers(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFrame:
@@ -143,8 +187,9 @@ def _meaning(events: Events) -> dict[str, Column]:
     case = events.case
     whole = [t for t, shape in case.topics.items() if all((t, n) in case.complete for n in range(shape.partitions))]
     cut = {row["topic"] for row in case.ranges if row["log_start"] > 0} | set(case.former.topics)
-    gone = {each.topic for each in events.once(truncations) if each.seen}
-    unsure = {each.topic for each in events.once(truncations)}
+    cuts = events.once(truncations)
+    killed = any(worker.kind == "transform" and (worker.probe, worker.incarnation) in case.unended for worker in
+                 case.workers)  # fmt: skip
     into, there = F.col("into"), F.col("outputs") > 0
     input_cut = [(there & holds, word, why) for holds, word, why in excused(events, F.col("offset"), F.col("began"))]
     return meaning(
@@ -153,7 +198,7 @@ def _meaning(events: Events) -> dict[str, Column]:
         (~among(into, whole), "unproven", "the outputs' topic was not audited completely"),
         (among(into, cut), "unproven", "records were deleted from the start of the outputs' topic"),
         (F.col("strange"), "unproven", "a killed process left outputs without recorded inputs"),
-        (among(into, gone), "allowed", "a log of the outputs' topic was cut back"),
-        (among(into, unsure), "unproven", "a log of the outputs' topic may have been cut back"),
+        (_any(_took_output(each) for each in cuts if each.seen), "allowed", "a log of the outputs' topic was cut back"),
+        (_any(_may_have_had_output(each, killed=killed) for each in cuts), "unproven", _UNSURE),
         otherwise=("violation", None),
     )

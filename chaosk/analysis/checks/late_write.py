@@ -31,7 +31,8 @@ class LateWrite(Check):
     files were not read completely is not judged, nor are records of other clients, nor records whose send no client
     recorded.
 
-    Allowed if the log was seen to be truncated, before the record or after it was sent: the marker may be lost then.
+    Allowed if the log was seen to be truncated after the transaction began, and the record, or the marker in question,
+    stands where it was truncated: the transaction's own marker may be lost then.
     Unproven on compacted topics, where a marker may have been removed.
 
     Columns: kind, the value, topic, partition, offset, txn, producer_id, marker (offset of the one that ended the
@@ -68,12 +69,12 @@ class LateWrite(Check):
             written_in_turn(events)
             .filter(F.col("visible") & (foreign | (F.col("marker") != F.col("home"))))
             .withColumn("kind", F.when(foreign, "foreign").otherwise("late"))
+            .withColumn("ending", F.when(foreign, F.col("marker")).otherwise(F.col("home")))
             .withColumn("marker", F.when(F.col("home") != F.col("marker"), F.col("home")))
             .withColumns(
                 meaning(
                     (among(F.col("topic"), cleaned), "unproven", "compaction removes markers"),
-                    *excused(events, F.col("offset")),
-                    *excused(events, at=F.col("invoked")),
+                    *excused(events, F.greatest("offset", "ending"), F.col("since")),
                     otherwise=("violation", None),
                 )
             )

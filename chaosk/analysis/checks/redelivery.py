@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
@@ -18,7 +18,7 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
 from chaosk.analysis.frames.terms import terms
-from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.truncations import SURE, Truncation, excused
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.analysis.windows import ALL
 from chaosk.rundir.verdict import Measure
@@ -31,7 +31,8 @@ class Redelivery(Check):
     *excess*, a violation, if a member begins below an offset whose commit was acknowledged before the member asked for
     the committed offset: that commit was lost. Groups whose members seek are not judged for excess. If a log was
     truncated, another record at the same offset counts as its first delivery. Regressions due to a truncation are
-    allowed if it was seen.
+    allowed if it was seen. A member that found an offset below the truncation did not go back due to it, unless the
+    offset was committed after it.
 
     Columns: group, topic, partition, offset, deliveries (their number), committed (the highest offset whose commit was
     acknowledged before the last of these deliveries' members asked; None if there is none).
@@ -62,7 +63,7 @@ class Redelivery(Check):
             .select(*OWNED, "offset", *VALUE, "deliveries", "began", "ended", "term.*")
             .join(events.near(committed_before(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
             .groupBy(*OWNED, "offset", *VALUE, "deliveries", "began", "ended")
-            .agg(F.max("committed").alias("committed"))
+            .agg(F.max("committed").alias("committed"), F.min(_lost_commit()).alias("behind"))
             .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
         )
         return known.withColumns(
@@ -73,7 +74,7 @@ class Redelivery(Check):
                     "information",
                     "it was not committed yet when a member took over",
                 ),
-                *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended")),
+                *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended"), also=_found_after),
                 otherwise=("violation", None),
             )
         ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
@@ -84,6 +85,22 @@ class Redelivery(Check):
         counts = tuple(counted(case, found, "redelivered_records", "group", case.groups, time="ended"))
         yield from counts
         yield from shares("redelivered_share", counts, _deliveries(case, events.once(histograms)))
+
+
+def _lost_commit() -> Column:
+    """Return, for a term that began at or before the record though more was committed, what its member found.
+
+    It is a struct of the offset found (-1: none) and the last time at which that offset was committed (0: never).
+    """
+    found = F.coalesce("found", F.lit(-1))
+    behind = (F.col("committed") > F.col("offset")) & (found <= F.col("offset"))
+    return F.when(behind, F.struct(found.alias("found"), F.coalesce("recommitted", F.lit(0)).alias("at")))
+
+
+def _found_after(cut: Truncation) -> Column:
+    """Return a condition: no member found an offset of before a truncation instead of a later commit."""
+    late = (F.col("behind.found") >= cut.cut_at) | (F.col("behind.at") >= cut.since - SURE)
+    return F.col("behind").isNull() | late
 
 
 def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
@@ -98,14 +115,21 @@ def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
 def committed_before(events: Events) -> DataFrame:
     """Return the highest offset committed before each term's member asked for the committed offset.
 
-    Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (its commit was acknowledged before the request).
+    Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (its commit was acknowledged before the request),
+    ``found`` (the offset in the answer), ``recommitted`` (the last time at which a commit of that offset was asked for
+    before the answer).
     """
     asked = events.frame(terms).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
-    when = asked.select(*MEMBER, *OWNED, "assignment", "asked")
-    done = events.table("commits").filter(F.col("outcome") == "ok").select(*OWNED, "offset", "completed")
+    when = asked.select(*MEMBER, *OWNED, "assignment", "asked", "found", "answered")
+    done = events.table("commits").select(*OWNED, "offset", "invoked", "completed", "outcome")
+    before = (F.col("outcome") == "ok") & (F.col("completed") < F.col("asked"))
+    same = (F.col("offset") == F.col("found")) & (F.col("invoked") < F.col("answered"))
     return (
         done.join(events.near(when), on=list(OWNED), how="inner")
-        .filter(F.col("completed") < F.col("asked"))
-        .groupBy(*MEMBER, *OWNED, "assignment")
-        .agg(F.max("offset").alias("committed"))
+        .groupBy(*MEMBER, *OWNED, "assignment", "found")
+        .agg(
+            F.max(F.when(before, F.col("offset"))).alias("committed"),
+            F.max(F.when(same, F.col("invoked"))).alias("recommitted"),
+        )
+        .filter(F.col("committed").isNotNull())
     )

@@ -17,6 +17,8 @@ from chaosk.analysis.frames.values import given_to, values
 
 BEFORE = "it lies before the position at which the reader began"
 """Reason why a record is not owed."""
+OVERWRITTEN = "the log was cut back below the reader's position, and the reader went on from there"
+"""Reason why a record of the new leader is unproven: a client that checks leader epochs notices the truncation."""
 AHEAD = "automatic commits ran ahead of a process that was killed"
 _ANSWER = ("severity", "reason")
 
@@ -99,7 +101,7 @@ def _sought() -> Column:
 
 def _answers(events: Events) -> dict[str, Column]:
     case = events.case
-    cut = [(F.col("overwritten") & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]
+    cut = [(F.col("overwritten") & holds, "unproven", OVERWRITTEN) for holds, *_ in excused(events, F.col("offset"))]
     began, unknown = F.col("start"), F.col("start").isNull()
     too_far = (F.col("offset") < began) & (F.col("invoked") > F.col("known_at"))
     excuse = [(too_far & holds, word, why) for holds, word, why in excused(events, F.col("offset"))]

@@ -16,8 +16,8 @@ def written_in_turn(events: Events) -> DataFrame:
     ``txn`` is the transaction in which the record was sent. ``marker`` is the offset of the marker that ends its
     transaction in the log. ``owner`` is, of the transactions of all records that this marker ended, the last to begin.
     ``home`` is the marker that ended the first record of ``txn`` in the log. For a record out of turn, ``owner`` or
-    ``home`` differ from its own. Further columns: value, place, offset, ``visible``, producer_id, and of its send
-    invoked and completed.
+    ``home`` differ from its own. Further columns: value, place, offset, ``visible``, producer_id, of its send invoked
+    and completed, and ``since``, the first send of the transaction.
     """
     sent = sent_in_transactions(events).withColumn("since", F.min("invoked").over(Window.partitionBy("txn")))
     known = sent.select(*VALUE, "txn", "since", "invoked", "completed")
@@ -29,7 +29,8 @@ def written_in_turn(events: Events) -> DataFrame:
         .withColumn("owner", F.max(F.struct("since", "txn")).over(in_one)["txn"])
         .withColumn("home", F.min(F.struct("offset", "marker")).over(of_one)["marker"])
         .select(
-            *VALUE, *PLACE, "offset", "visible", "txn", "marker", "producer_id", "owner", "home", "invoked", "completed"
+            *VALUE, *PLACE, "offset", "visible", "txn", "marker", "producer_id", "owner", "home", "since", "invoked",
+            "completed",
         )
     )  # fmt: skip
 

@@ -68,17 +68,18 @@ probe asked for it (`latest`).
   these were in force, and in a segment that had been closed, or of which all had expired;
 - has a later record of its key in a log that was compacted after that was sent, if a segment had been closed by then;
 - was in a topic that was deleted and made again;
-- was cut off a log by an unclean election that the watcher saw, or by a loss of power of all hosts that had it;
-- was acknowledged with `acks` other than all before another leader was elected, or by a leader that was cut off and did
-  not know of it, and no reader had it;
+- was cut off a log by an unclean election that the watcher saw, or by a loss of power, if a replica that lost data led
+  next or all in-sync replicas lost data; and its producer had not been acknowledged by the new leader before;
+- was acknowledged with `acks` other than all before another broker was elected, or by a leader that was cut off and did
+  not know of it, and no reader had it. No election leaves a hole between records of one leader;
 - was sent with `acks: 0`, so that no broker had acknowledged it, and no reader had it;
 - lies before the position at which the reader began, or was sent after a step had ended the reader.
 
 **Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while
 nobody reported the topic's settings. So is what a reader had not reached when the run ended, or when a step ended the
-reader, what a killed process may have had, and what was sent after the reader had begun beyond it. So is a partition
-that no member held in the end. If that lasted for longer than `session.timeout.ms` and `max.poll.interval.ms` together,
-counted from the last heal, it is a violation.
+reader, what a killed process may have had, and what was sent after the reader had begun beyond it, or had passed its
+offset in a log that was cut back. So is a partition that no member held in the end. If that lasted for longer than
+`session.timeout.ms` and `max.poll.interval.ms` together, counted from the last heal, it is a violation.
 
 ## The rules, one by one
 """

@@ -39,15 +39,17 @@ class Lost(Check):
     the record's segment must have been closed by then, for Kafka deletes whole segments, and compacts closed ones only;
     the last segment is deleted only if all of it has expired. So is a record of a topic that was deleted and recreated.
 
-    Allowed: a record removed by a truncation that was seen. That is an unclean election, or the loss of power of all
-    hosts that had it while every other replica was offline. Also allowed is a record that no reader had with
-    ``acks: 0``, or with ``acks`` other than all if another leader was elected after it was sent, or if its broker was
-    deposed, cut off and still named itself as leader. A record that a reader was given was below the high watermark,
-    which ``acks=1`` does not put at risk.
+    Allowed: a record removed by a truncation that was seen. That is an unclean election, or a loss of power while every
+    other replica was offline, if a replica that lost data leads next, or all in-sync replicas had lost data. Also
+    allowed is a record that no reader had with ``acks: 0``, or with ``acks`` other than all if another broker was
+    elected after it was sent, or if its broker was deposed, cut off and still named itself as leader. A record that a
+    reader was given was below the high watermark, which ``acks=1`` does not put at risk. No election excuses a hole
+    between records of one leader, nor a record whose producer the new leader had acknowledged before.
 
     Unproven: the audit of its partition is incomplete, or its read_committed pass ended before the record; the log
-    start passed it and no broker reported the topic's settings; its offset is unknown and records were deleted; or the
-    audit found it at read_uncommitted alone, and compaction may have removed it meanwhile.
+    start passed it and no broker reported the topic's settings; its offset is unknown and records were deleted or cut;
+    no sample shows the ISR before a loss of power; or the audit found it at read_uncommitted alone, and compaction may
+    have removed it meanwhile.
 
     ``replicas`` compares the batches in the brokers' log files at its offset. ``agree``: every replica holds the same
     batch, or none holds any, so the audit saw everything. ``differ``: one replica has a batch that the others lack, so

@@ -7,6 +7,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE

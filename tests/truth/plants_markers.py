@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 from analysis.history import Row
-from truth.logs import Place, Value
+from truth.logs import Value
 from truth.planting import append
+from truth.reference_txn import late_write
 from truth.sightings import attempts
 from truth.story import Story, member_of, named, place_of, value_of
-from truth.truncated import excused
 
 
 def marker_forgotten(story: Story, draw: Random) -> bool:
@@ -29,9 +29,10 @@ def marker_forgotten(story: Story, draw: Random) -> bool:
     story.drop("markers", lambda row: place_of(row) == place and row["offset"] == lost["marker"])
     for row in story.all("stretches", **named(place), marker=lost["marker"]):
         row["marker"] = marker
-        for value, offset in _shown(story, row):
-            sent = attempts(story)[value]["invoked"]
-            story.expect("late_write", _severity(story, place, offset, sent), "foreign", *value, *place, offset)
+    for row in story.all("stretches", **named(place), marker=marker):
+        if row["first"] < lost["marker"]:
+            for value, offset in _shown(story, row):
+                story.expect("late_write", _severity(story, value, offset), "foreign", *value, *place, offset)
     return True
 
 
@@ -64,10 +65,11 @@ PLANTS = (marker_forgotten, written_late, near_written_late_unseen, near_not_sea
 # --- what they share --------------------------------------------------------------------------------------------------
 
 
-def _severity(story: Story, place: Place, offset: int, sent: int) -> str:
-    if place[0] == "compacted":
-        return "unproven"
-    return "allowed" if excused(story, place, offset) or excused(story, place, None, sent) else "violation"
+def _severity(story: Story, value: Value, offset: int) -> str:
+    """How bad the reference holds it."""
+    names = "producer", "producer_incarnation", "seq", "offset"
+    mine = [row for row in late_write(story) if tuple(row[name] for name in names) == (*value, offset)]
+    return str(mine[0]["severity"]) if mine else "violation"
 
 
 def _shown(story: Story, stretch: Row) -> list[tuple[Value, int]]:
@@ -109,5 +111,5 @@ def _write_late(story: Story, draw: Random, kind: str | None = "late") -> Value 
     own = {"first": offset, "last": offset, "marker": offset + 1}
     story.rows["stretches"].append(stretch | own)
     if kind is not None:
-        story.expect("late_write", _severity(story, place, offset, row["invoked"]), kind, *value, *place, offset)
+        story.expect("late_write", _severity(story, value, offset), kind, *value, *place, offset)
     return value

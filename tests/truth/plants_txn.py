@@ -7,10 +7,9 @@ from random import Random
 
 from analysis.history import Row
 from truth.logs import Place, Value
-from truth.planting import append, torn, unclaimed, vanish
+from truth.planting import append, gone, torn, unclaimed, vanish
 from truth.sightings import acknowledged, attempts, in_log, settings, shown_to_careful, spot_of, written
 from truth.story import Story, member_of, named, place_of, value_of
-from truth.truncated import unclean
 
 
 def torn_in_two(story: Story, draw: Random) -> bool:
@@ -31,8 +30,7 @@ def torn_in_two(story: Story, draw: Random) -> bool:
     value, row = draw.choice(pairs)
     story.free.remove(place_of(row))
     vanish(story, value, "reads", "audit")
-    allowed = unclean(row["topic"]) or story.settings(value)["acks"] != -1
-    story.expect("lost", "allowed" if allowed else "violation", *value)
+    gone(story, value)
     torn(story, value)
     return True
 

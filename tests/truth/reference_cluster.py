@@ -14,7 +14,7 @@ from truth.reference_log import deposed, followed, inconsistent_offset
 from truth.reference_reading import debts, reader_of, steps
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import TOPICS, Story, member_of, named, place_of, value_of
-from truth.truncated import SURE, excused
+from truth.truncated import SURE, excused, renewed
 
 CELL = 250_000_000
 """To this many nanoseconds it is known what a log had reached."""
@@ -46,7 +46,8 @@ def lost_write(story: Story) -> Iterator[Row]:
         if passed and row["offset"] >= starts[place]:
             acks = settings(story).get(value[:2], {}).get("acks")
             risky = acks is not None and (acks == 0 or (acks != -1 and deposed(story, place, row)))
-            allowed = excused(story, place, row["offset"], row["completed"]) or risky
+            old = renewed(story, place, row)
+            allowed = excused(story, place, row["offset"], row["completed"], also=old) or risky
             severity = "allowed" if allowed else "violation"
             yield {"severity": severity, **_named(value), **_at(spot_of(row)), "acks": acks}
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from analysis.history import Row, ns
 from truth.reference_members import Term, given_by, name_of, terms
-from truth.reference_reading import Owned, owned, passed_over, sightings
+from truth.reference_reading import Owned, found_after, owned, passed_over, sightings
 from truth.sightings import covers, settings
 from truth.story import END, LEVELS, Story, member_of, named, place_of
-from truth.truncated import excused
+from truth.truncated import Cut, excused
 
 AUDITED = ns(END + 1)
 """When the groups are asked what they committed."""
@@ -25,8 +25,18 @@ def commit_regression(story: Story) -> Iterator[Row]:
     cut = story.cut | story.cut_off()
     for row in (*_lost_commits(story), *_own(story), *_zombies(story)):
         unknown = row["kind"] == "lost_commit" and owned(row) in sought and row["group"] in cut
-        gone = excused(story, place_of(row), row["committed"] - 1, row["since"], row["until"])
-        yield {"severity": "unproven" if unknown else "allowed" if gone else "violation", **row}
+        again = row.pop("again", None)
+        due = found_after((-1 if row["offset"] is None else row["offset"], again)) if again is not None else _always
+        span = place_of(row), row["committed"] - 1, row["since"], row["until"]
+        gone, perhaps = excused(story, *span, also=due), excused(story, *span) and row["group"] in cut
+        yield {
+            "severity": "unproven" if unknown or (perhaps and not gone) else "allowed" if gone else "violation",
+            **row,
+        }
+
+
+def _always(_: Cut) -> bool:
+    return True
 
 
 def _lost_commits(story: Story) -> Iterator[Row]:
@@ -55,6 +65,7 @@ def _lost_commits(story: Story) -> Iterator[Row]:
                 "kind": "lost_commit", **who, "offset": found, "committed": highest,
                 "since": min(row["completed"] for row in promised if row["offset"] == highest),
                 "until": answer["completed"],
+                "again": max((row["invoked"] for row in carry), default=0),
             }  # fmt: skip
 
 

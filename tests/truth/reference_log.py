@@ -10,8 +10,8 @@ from itertools import pairwise
 from analysis.history import Row, ns
 from truth.logs import Place, Value
 from truth.sightings import Cover, Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
-from truth.story import LEVELS, Story, place_of, value_of
-from truth.truncated import SURE, excused
+from truth.story import INTO, LEVELS, Story, named, place_of, value_of
+from truth.truncated import SURE, excused, renewed, served
 
 FAULT = (ns(1), ns(6))
 """When the kill of every made-up run began, and when it was healed."""
@@ -152,11 +152,51 @@ def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # n
     if gone.offset is None and found.trimmed:
         return "unproven"
     answered = gone.send["completed"] if gone.send and gone.send["completed"] is not None else None
-    if excused(story, gone.place, gone.offset, answered or gone.read):
+    hole, old = amid(story, gone), renewed(story, gone.place, gone.send)
+    least, most = _between(story, gone)
+    if not hole and least is not None and excused(story, gone.place, least, answered or gone.read, also=old):
         return "allowed"
     alone = gone.acks not in {None, -1} and deposed(story, gone.place, gone.send)
-    lone = gone.acks == 0 or (alone and not replicated(story, gone))
-    return "allowed" if lone and gone.read is None else "violation"
+    lone = gone.acks == 0 or (alone and not hole and not replicated(story, gone))
+    if lone and gone.read is None:
+        return "allowed"
+    open_ended = gone.offset is None and excused(story, gone.place, most, answered or gone.read, also=old)
+    return "unproven" if open_ended else "violation"
+
+
+def amid(story: Story, gone: _Gone) -> bool:
+    """Whether one leader's records are on both sides of an offset, and none is at it.
+
+    Where markers or foreign records may stand, only if that leader had acknowledged the producer before.
+    """
+    rows, last = story.all("audit", **named(gone.place)), served(story, gone.place, gone.send)
+    if gone.offset is None or any(row["offset"] == gone.offset for row in rows):
+        return False
+    mixed = gone.place[0] in {"orders", "compacted", INTO}
+    mixed |= any(send["txn"] is not None for send in story.all("sends", **named(gone.place)))
+    mixed |= any(not row["intact"] for row in (*rows, *story.all("reads", **named(gone.place))))
+    spans: dict[int, list[int]] = defaultdict(list)
+    for row in rows:
+        if row["leader_epoch"] is not None:
+            spans[row["leader_epoch"]].append(row["offset"])
+    return any(
+        min(offsets) < gone.offset < max(offsets) and (not mixed or (last is not None and last[0] >= epoch))
+        for epoch, offsets in spans.items()
+    )
+
+
+def _between(story: Story, gone: _Gone) -> tuple[int | None, int | None]:
+    """Between which offsets a record stood, by its neighbours of the same producer if it names none."""
+    if gone.offset is not None or gone.send is None:
+        return gone.offset, gone.offset
+    send = gone.send
+    process = story.settings((send["probe"], send["incarnation"], 0))
+    sent = story.all("sends", probe=send["probe"], incarnation=send["incarnation"], **named(gone.place))
+    known = {row["seq"]: row["offset"] for row in sent if acknowledged(row)}
+    if not process.get("idempotent") or process.get("acks") == 0:
+        return None, None
+    before, behind = ([seq for seq in known if (seq < send["seq"]) == low] for low in (True, False))
+    return known[max(before)] + 1 if before else None, known[min(behind)] if behind else None
 
 
 def _aborted(story: Story, send: Row | None) -> bool:
@@ -182,12 +222,28 @@ def deposed(story: Story, place: Place, send: Row | None) -> bool:
     """
     views = [row for row in story.rows["partitions"] if (row["topic"], row["partition"]) == place]
     views = [row for row in views if row["leader_epoch"] is not None and row["leader"] >= 0]
-    newest = max((row["leader_epoch"] for row in views), default=0)
-    if send is None or len({row["leader_epoch"] for row in views}) < 2:
+    newest = max(others(story, place), default=None)
+    if send is None or newest is None:
         return False
-    until = [min(row["at"] for row in views if row["leader_epoch"] == newest)]
-    until += [row["at"] for row in views if row["leader_epoch"] < newest and row["leader"] == row["asked"]]
-    return bool(max(until) >= send["invoked"] - SURE)
+    named_at = min(row["at"] for row in views if row["leader_epoch"] == newest)
+    held = [row["at"] for row in views if row["leader_epoch"] < newest and row["leader"] == row["asked"]]
+    last, about_then = served(story, place, send), send["invoked"] - SURE
+    there = last is not None and any(at > last[1] and at >= about_then for at in held)
+    return max(named_at, *held, 0) >= about_then and (last is None or last[0] < newest or there)
+
+
+def others(story: Story, place: Place) -> set[int]:
+    """The epochs in which another replica may lead than in the one before: another one, or an epoch is missing."""
+    leaders: dict[int, int] = {}
+    for row in story.all("partitions", **named(place)):
+        if row["leader_epoch"] is not None:
+            leaders[row["leader_epoch"]] = max(row["leader"], leaders.get(row["leader_epoch"], -1))
+    led = sorted(epoch for epoch, leader in leaders.items() if leader >= 0)
+    return {
+        later
+        for epoch, later in pairwise(led)
+        if leaders[epoch] != leaders[later] or any(number not in leaders for number in range(epoch, later))
+    }
 
 
 def replicated(story: Story, gone: _Gone) -> bool:
@@ -209,10 +265,9 @@ def replicated(story: Story, gone: _Gone) -> bool:
 
 def followed(story: Story, place: Place) -> int | None:
     """When a later leader than the first was first named; None if none was."""
-    views = [row for row in story.all("partitions") if (row["topic"], row["partition"]) == place and row["leader"] >= 0]
-    epochs = [row["leader_epoch"] for row in views if row["leader_epoch"] is not None]
-    later = (row["at"] for row in views if row["leader_epoch"] is not None and row["leader_epoch"] > min(epochs))
-    return min(later, default=None)
+    later = others(story, place)
+    views = story.all("partitions", **named(place))
+    return min((row["at"] for row in views if row["leader_epoch"] in later and row["leader"] >= 0), default=None)
 
 
 def send_order(story: Story) -> Iterator[Row]:

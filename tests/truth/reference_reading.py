@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from analysis.history import Row
 from truth.logs import Value
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import LEVELS, RUN_ENDED, Story, member_of, place_of, value_of
-from truth.truncated import excused
+from truth.truncated import SURE, Cut, excused
 
 Owned = tuple[str, str, int]
 """Group, topic, partition."""
@@ -312,9 +312,7 @@ def unseen(story: Story) -> Iterator[Row]:
                 continue
             certain = holding.start is not None or (holding.lowest is not None and spot[2] >= holding.lowest)
             cut = passed and certain and _overwritten(story, (reader, topic, partition), spot[2], sends[value])
-            severity = (
-                "allowed" if cut else "unproven" if not passed or not certain or unclear or sought else "violation"
-            )
+            severity = "unproven" if not passed or not certain or cut or unclear or sought else "violation"
             yield {
                 "severity": severity, "group": reader, **_value(value), "topic": topic,
                 "partition": partition, "offset": spot[2], "reached": holding.reached,
@@ -371,7 +369,10 @@ def redelivery(story: Story) -> Iterator[Row]:
             holding = held.get((group, *spot[:2]))
             excess = committed is not None and spot[2] < committed and not (holding and holding.sought)
             again = min(row["at"] for row in rows), max(row["at"] for row in rows)
-            wrong = "allowed" if excess and excused(story, spot[:2], (committed or 0) - 1, *again) else "violation"
+            lost = [found for who, number in terms for found in _behind(story, (group, *spot), who, number)]
+            due = found_after(min(lost)) if lost else lambda _: True
+            allowed = excess and excused(story, spot[:2], (committed or 0) - 1, *again, also=due)
+            wrong = "allowed" if allowed else "violation"
             yield {
                 "severity": wrong if excess else "information", "group": group, "topic": spot[0],
                 "partition": spot[1], "offset": spot[2], "deliveries": len(rows), "committed": committed,
@@ -380,15 +381,36 @@ def redelivery(story: Story) -> Iterator[Row]:
 
 def _before(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Iterator[int]:
     """The offsets whose commit was acknowledged before a member asked, in an assignment, where it was to begin."""
+    answer = _answer(story, key, who, assignment)
+    for row in story.rows["commits"] if answer else ():
+        if owned(row) == key and row["outcome"] == "ok" and row["completed"] < (answer or {})["invoked"]:
+            yield row["offset"]
+
+
+def _answer(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Row | None:
+    """The first answer of the committed offset to a member in an assignment."""
     mine = [row for row in story.rows["assignments"] if member_of(row) == who and owned(row) == key]
     given = [r["at"] for r in mine if r["kind"] == "assign" and r["assignment"] == assignment]
     asked = [row for row in story.rows["fetched"] if member_of(row) == who and owned(row) == key]
     answers = [row for row in asked if given and row["completed"] >= min(given)]
-    if answers:
-        when = min(answers, key=lambda row: row["completed"])["invoked"]
-        for row in story.rows["commits"]:
-            if owned(row) == key and row["outcome"] == "ok" and row["completed"] < when:
-                yield row["offset"]
+    return min(answers, key=lambda row: int(row["completed"]), default=None)
+
+
+def _behind(
+    story: Story, where: tuple[str, str, int, int], who: tuple[str, int], assignment: int
+) -> Iterator[tuple[int, int]]:
+    """What a member found that began at or before an offset though more was committed, and when that was committed."""
+    key, offset = where[:3], where[3]
+    answer, committed = _answer(story, key, who, assignment), max(_before(story, key, who, assignment), default=0)
+    if answer and committed > offset and (answer["offset"] is None or answer["offset"] <= offset):
+        same = [row for row in story.rows["commits"] if owned(row) == key and row["offset"] == answer["offset"]]
+        at = max((row["invoked"] for row in same if row["invoked"] < answer["completed"]), default=0)
+        yield (-1 if answer["offset"] is None else answer["offset"]), at
+
+
+def found_after(found: tuple[int, int]) -> Callable[[Cut], bool]:
+    """Whether a cut explains an offset that a member found, and that was last committed at a time."""
+    return lambda cut: found[0] >= cut.at or found[1] >= cut.since - SURE
 
 
 def _value(value: Value) -> Row:

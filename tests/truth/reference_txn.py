@@ -70,8 +70,9 @@ def torn_transaction(story: Story) -> Iterator[Row]:
             value, row = min(gone)
             times = [each["completed"] for _, each in part if each["completed"] is not None]
             cut = excused(story, place_of(row), row["offset"], max(times, default=None))
+            known = "unproven" if row["offset"] is None else "allowed"
             yield {
-                "severity": "allowed" if cut else "violation", "txn": txn, **_named(value),
+                "severity": known if cut else "violation", "txn": txn, **_named(value),
                 **_at(spot_of(row)), "outcome": outcome, "visible": there, "missing": len(gone),
             }  # fmt: skip
 
@@ -169,7 +170,8 @@ def late_write(story: Story) -> Iterator[Row]:
             last = max(others, key=lambda name: (since[name], name))
             home = min((o, s["marker"]) for o, v, s in inside if sends[v]["txn"] == txn)[1]
             if (*place, offset) in visible.get(value, ()) and (last != txn or home != stretch["marker"]):
-                cut = excused(story, place, offset) or excused(story, place, None, sends[value]["invoked"])
+                ending = home if last == txn else stretch["marker"]
+                cut = excused(story, place, max(offset, ending), since[txn])
                 severity = "allowed" if cut else "violation"
                 yield {
                     "severity": "unproven" if place[0] == "compacted" else severity,

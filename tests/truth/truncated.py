@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from analysis.history import Row
 from truth.logs import Place
 from truth.sightings import covers
-from truth.story import TOPICS, Story, place_of
+from truth.story import TOPICS, Story, named, place_of, value_of
 
 SURE = 5_000_000_000
 """Nanoseconds that a leader may be at work before the first sample that names it, and after the last one."""
@@ -24,6 +24,8 @@ class Cut:
     """The first offset that is gone."""
     since: int
     until: int
+    epoch: int
+    """The epoch of the new leader."""
 
 
 def unclean(topic: str) -> bool:
@@ -31,15 +33,50 @@ def unclean(topic: str) -> bool:
     return TOPICS[topic].get("unclean.leader.election.enable") == "true"
 
 
-def excused(story: Story, place: Place, offset: int | None, at: int | None = None, later: int | None = None) -> bool:
-    """Whether an offset was cut from a log after ``at``, and before ``later``."""
+def excused(
+    story: Story,
+    place: Place,
+    offset: int | None,
+    at: int | None = None,
+    later: int | None = None,
+    also: Callable[[Cut], bool] = lambda _: True,
+) -> bool:
+    """Whether an offset was cut from a log after ``at``, and before ``later``, by a cut of which ``also`` is true."""
     return unclean(place[0]) and any(
         cut.place == place
         and (offset is None or offset >= cut.at)
         and (at is None or at <= cut.until)
         and (later is None or later >= cut.since - SURE)
+        and also(cut)
         for cut in cuts(story)
     )
+
+
+def served(story: Story, place: Place, send: Row | None) -> tuple[int, int] | None:
+    """The newest epoch in which a producer had been acknowledged there before it sent a record, and since when."""
+    if send is None:
+        return None
+    who = send["probe"], send["incarnation"]
+    mine = {
+        (row["seq"], row["offset"]): row["completed"]
+        for row in story.all("sends", probe=who[0], incarnation=who[1], outcome="ok", **named(place))
+        if row["offset"] is not None and row["completed"] is not None
+    }
+    if story.settings((*who, 0)).get("acks") == 0:
+        return None
+    since: dict[int, int] = {}
+    for row in (*story.all("audit", **named(place)), *story.all("reads", **named(place))):
+        value = value_of(row)
+        if value and value[:2] == who and row["leader_epoch"] is not None and (value[2], row["offset"]) in mine:
+            done = mine[value[2], row["offset"]]
+            since[row["leader_epoch"]] = min(done, since.get(row["leader_epoch"], done))
+    return max(((epoch, at) for epoch, at in since.items() if at <= send["invoked"]), default=None)
+
+
+def renewed(story: Story, place: Place, send: Row | None) -> Callable[[Cut], bool]:
+    """Whether the producer of a record may still have written to the log that was cut."""
+    last = served(story, place, send)
+    return lambda cut: last is None or last[0] < cut.epoch
 
 
 def cuts(story: Story) -> Iterator[Cut]:
@@ -54,7 +91,7 @@ def cuts(story: Story) -> Iterator[Cut]:
             past = [row for row in rows if row["leader_epoch"] < epoch and row["isr"]]
             if led and past and not {led[0]["leader"], *led[0]["isr"]} & _last_isr(past) and not _denied(past, led[0]):
                 until = max(led[0]["at"], *(row["at"] for row in rows if row["leader_epoch"] < epoch)) + SURE
-                yield Cut(place, _kept(story, place, epoch) + 1, led[0]["at"], until)
+                yield Cut(place, _kept(story, place, epoch) + 1, led[0]["at"], until, epoch)
 
 
 def _last_isr(rows: list[Row]) -> set[int]:

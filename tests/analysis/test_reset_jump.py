@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from analysis.asking import Asked, asking, glances, passed_on, reads_of
-from analysis.history import History
+from analysis.history import History, ns
 from analysis.ways import finding, told
 from pyspark.sql import SparkSession
 
@@ -76,6 +76,7 @@ def test_a_log_that_begins_later_is_a_reason(asked: Asked) -> None:
     """Near miss of B7: retention deleted what was committed, so that the member had to begin elsewhere."""
     history = begun(24, 28)
     history.each("audit_ranges", lambda row: row | {"log_start": 26})
+    history.each("offsets", lambda row: row | ({"log_start": 26} if row["at"] >= ns(8) else {}))
     for offset in range(26):
         history.drop("audit", offset=offset)
     assert [(row["severity"], row["skipped"]) for row in asked(history)] == [("information", 26)]

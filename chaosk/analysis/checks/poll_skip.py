@@ -25,7 +25,8 @@ class PollSkip(Check):
     rebalance are judged by ``commit_skip``, and skips after the last record of a transaction that did not commit by
     ``abort_rewind``. If a log was truncated, one offset may have held several records. A record that was sent after the
     consumer had passed, or that has another leader epoch than the records on both sides, was not skipped. Allowed if
-    the log was seen to be truncated at or before the previous record.
+    the log was seen to be truncated at or before the previous record. A record that was deleted since was skipped if a
+    leader reported after the jump that its log still had it.
 
     Two readers that were given different records after the same offset (A12, reader divergence) appear here: the one
     that went further skipped the other one's record.
@@ -69,9 +70,12 @@ class PollSkip(Check):
 
 
 def _over(events: Events, ahead: DataFrame) -> DataFrame:
-    """Return steps over an offset at which any record was ever seen, with the first such offset (``skipped``)."""
+    """Return steps over an offset at which any record was ever seen, with the first such offset (``skipped``).
+
+    It may have been deleted before.
+    """
     spans = ahead.select(*PLACE, F.col("before").alias("low"), F.col("offset").alias("high"))
-    known = visible(events, spans).select(
+    known = visible(events, spans, deleted=True).select(
         "isolation", *PLACE, F.col("offset").alias("before"), F.col("following").alias("skipped")
     )
     return (

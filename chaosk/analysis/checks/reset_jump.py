@@ -12,6 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
+from chaosk.analysis.frames.removals import before_deletion, with_kept_until
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.terms import TERM, elsewhere, terms
 from chaosk.analysis.frames.truncations import excused
@@ -41,8 +42,8 @@ class ResetJump(Check):
       acknowledged before: it mistook an empty poll, or a missing answer, for a topic without offsets.
 
     It is also information if the log start passed the committed offset of a member that began ``later``: a reset is
-    then correct. Allowed if the log was seen to be truncated before the committed offset: it may end there. Unproven if
-    compaction removes records.
+    then correct, unless a leader reported after the member had begun that its log still began before it. Allowed if the
+    log was seen to be truncated before the committed offset: it may end there. Unproven if compaction removes records.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
     given), skipped (the first record that was not given).
@@ -74,9 +75,10 @@ class ResetJump(Check):
         case = events.case
         cleaned = [topic for topic in case.topics if compacted(case, topic)]
         # a delivery below the committed offset proves that the log start had not passed it
-        passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found"))
+        passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found")) & ~before_deletion(F.col("at"))
         return (
-            jumps.join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
+            with_kept_until(events, jumps, "found")
+            .join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
             .withColumns(
                 meaning(
                     (F.col("kind") == "unrestored", "violation", None),

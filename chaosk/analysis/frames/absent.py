@@ -25,8 +25,11 @@ EXCUSED = "excused"
 """Severity of a record that need not be in the log: no finding, but a line of the ledger."""
 UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
-_REMADE = "its topic was deleted and made again"
-_LATEST = "compaction keeps only the latest record of a key"
+REMADE = "its topic was deleted and made again"
+SUPERSEDED = "compaction keeps only the latest record of a key"
+DELETED = (AGE, SIZE, UNREPORTED)
+"""Reasons that name a deletion from the start of the log."""
+_UNHEARD = "acks is 0: no broker had acknowledged it"
 _UNKEYED = "compaction removes records of a key, and its key is not known"
 _BETWEEN = "compaction may have removed it while the audit was reading"
 
@@ -37,7 +40,8 @@ def absent(events: Events) -> DataFrame:
     Columns: the value, topic, partition, offset (as read, else as acknowledged), kind, severity and reason (see
     ``checks._contract``, and ``EXCUSED``), written, read, acks, scheduled, invoked, completed, read_at. ``kind``:
     ``hidden`` (only at read_uncommitted), ``deleted`` (below the log start), ``truncated_after_read`` or ``lost``.
-    Records of open and of aborted transactions are excluded.
+    ``lone``: the reason for which its producer's ``acks`` allow the loss, whatever else explains it; None if they do
+    not. Records of open and of aborted transactions are excluded.
     """
     gone = ~F.col("stored") & ~F.col("visible") & (F.col("written") | F.col("read"))
     half = (F.col("stored") != F.col("visible")) & (F.col("written") | F.col("plain"))
@@ -50,9 +54,10 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    return _with_elections(events, rows).withColumns(_answers(events)).withColumn("kind", _kind()).select(
-        *VALUE, *PLACE, "offset", "kind", "severity", "reason", "written", "read", "acks", "scheduled", "invoked",
-        "completed", "read_at",
+    told = _with_elections(events, rows).withColumn("lone", _lone()).withColumns(_answers(events))
+    return told.withColumn("kind", _kind()).select(
+        *VALUE, *PLACE, "offset", "kind", "severity", "reason", "lone", "written", "read", "acks", "scheduled",
+        "invoked", "completed", "read_at",
     )  # fmt: skip
 
 
@@ -182,17 +187,16 @@ def _answers(events: Events) -> dict[str, Column]:
     below = F.col("offset") < F.col("log_start")
     known = among(F.col("topic"), reported(case))
     beyond = F.col("stored") & (F.col("offset") >= F.col("visible_end"))
-    alone = ~F.col("read") & (F.col("acks") != -1)
     held_back = "the last stable offset stood before it when the audit read at read_committed"
     at = F.coalesce("completed", "read_at")
     cut = excused(events, F.col("least"), at, also=_by_old_leader)
     perhaps = excused(events, F.col("most"), at, also=_by_old_leader)
     return meaning(
-        (F.col("remade"), EXCUSED, _REMADE),
+        (F.col("remade"), EXCUSED, REMADE),
         (~F.coalesce("complete", F.lit(False)), "unproven", UNAUDITED),
         (F.col("visible"), "unproven", "the audit has it at read_committed alone, so its other pass lacks rows"),
         (F.col("superseded") & F.col("audited"), "unproven", _BETWEEN),
-        (F.col("superseded"), EXCUSED, _LATEST),
+        (F.col("superseded"), EXCUSED, SUPERSEDED),
         (F.col("cleaned"), EXCUSED, "compaction removes the records of aborted transactions"),
         (F.col("compactable") & ~F.col("keyed"), "unproven", _UNKEYED),
         (beyond, "unproven", held_back),
@@ -201,11 +205,15 @@ def _answers(events: Events) -> dict[str, Column]:
         (below & ~known, "unproven", UNREPORTED),
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
         *((holds & F.col("least").isNotNull(), word, why) for holds, word, why in cut),
-        (~F.col("read") & (F.col("acks") == 0), "allowed", "acks is 0: no broker had acknowledged it"),
-        (alone & F.col("deposed") & ~F.col("amid") & ~F.col("replicated"), "allowed", ALONE),
+        *((F.col("lone") == why, "allowed", why) for why in (_UNHEARD, ALONE)),
         *((holds & F.col("offset").isNull(), "unproven", NO_OFFSET) for holds, *_ in perhaps),
         otherwise=("violation", None),
     )
+
+
+def _lone() -> Column:
+    alone = (F.col("acks") != -1) & F.col("deposed") & ~F.col("amid") & ~F.col("replicated")
+    return F.when(~F.col("read"), F.when(F.col("acks") == 0, _UNHEARD).when(alone, ALONE))
 
 
 def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:

@@ -28,7 +28,7 @@ def with_compaction(events: Events, rows: DataFrame) -> DataFrame:
         return rows.withColumns({name: F.lit(False) for name in ("compactable", "keyed", "superseded")})
     here = among(F.col("topic"), [each.topic for each in found])
     about = events.spark.createDataFrame([astuple(each) for each in found], COMPACTIONS)
-    marked = rows.withColumn("key", F.when(here, _key(events.case)))
+    marked = rows.withColumn("key", F.when(here, key_of(events.case)))
     return (
         _with_next(events, marked, found)
         .join(events.near(about), on="topic", how="left")
@@ -63,7 +63,7 @@ def _with_next(events: Events, rows: DataFrame, found: list[Compaction]) -> Data
     sent = (
         events.table("sends").withColumnsRenamed(OF_PRODUCER)
         .filter(among(F.col("topic"), over) & (F.col("outcome") != "fail"))
-        .withColumn("key", _key(events.case)).filter(F.col("key").isNotNull())
+        .withColumn("key", key_of(events.case)).filter(F.col("key").isNotNull())
         .select(*VALUE, F.lead("invoked").over(in_order).alias("next_sent"))
     )  # fmt: skip
     return rows.join(sent, on=list(VALUE), how="left")
@@ -73,12 +73,12 @@ def _latest(events: Events, here: Column) -> DataFrame:
     """Return the highest offset of each key in the log, as read_committed shows it."""
     return (
         events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed").filter(here)
-        .withColumn("key", _key(events.case)).filter(F.col("key").isNotNull())
+        .withColumn("key", key_of(events.case)).filter(F.col("key").isNotNull())
         .groupBy(*PLACE, "key").agg(F.max("offset").alias("latest"))
     )  # fmt: skip
 
 
-def _key(case: Case) -> Column:
+def key_of(case: Case) -> Column:
     """Return the key of a value according to its producer's plan; null without a key or with an unknown probe."""
     key = F.lit(None).cast("long")
     for name, probe in case.plan.probes.items():

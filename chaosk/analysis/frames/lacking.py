@@ -11,6 +11,7 @@ from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
 from chaosk.analysis.frames.debts import OWED, debts
 from chaosk.analysis.frames.holdings import holdings, in_blind
+from chaosk.analysis.frames.late_removals import in_time
 from chaosk.analysis.frames.polled import polled
 from chaosk.analysis.frames.truncations import SURE, excused, truncations
 from chaosk.analysis.frames.values import given_to, values
@@ -28,7 +29,9 @@ def lacking(events: Events) -> DataFrame:
 
     Columns: reader, the value, topic, partition, offset, rule (``A4`` with the log's answer if the log does not show
     the record; else ``B3`` or ``A5``), severity and reason (see ``checks._contract``, and ``EXCUSED``), reached (the
-    highest offset that the reader was given), scheduled, invoked, completed, dismissed_at (see ``frames.debts``).
+    highest offset that the reader was given), scheduled, invoked, completed, dismissed_at (see ``frames.debts``). The
+    log's answer does not count if the record left the log only after the reader had passed it
+    (``frames.late_removals``).
     """
     owed = events.frame(debts)
     readers = owed.select("reader", "topic").distinct()
@@ -40,12 +43,10 @@ def lacking(events: Events) -> DataFrame:
         .select("reader", *VALUE, *PLACE, "offset", "scheduled", "invoked", "completed")
         .join(events.near(owed), on=list(OWED), how="inner")
     )
-    gone = (
-        events.frame(absent).filter("written").select(*VALUE, *(F.col(name).alias(f"log_{name}") for name in _ANSWER))
-    )
+    answers = (F.col(name).alias(f"log_{name}") for name in _ANSWER)
+    gone = events.frame(absent).filter("written").select(*VALUE, *answers, "lone")
     return (
-        _marked(events, unread)
-        .join(gone, on=list(VALUE), how="left")
+        in_time(events, _marked(events, unread).join(gone, on=list(VALUE), how="left"))
         .withColumns(_answers(events))
         .withColumns(
             {

@@ -122,6 +122,24 @@ def excused(
             yield holds & ~known, "unproven", NO_OFFSET
 
 
+def preceded(events: Events, offset: Column, at: Column, passed: Column, epoch: Column) -> Column:
+    """Return a condition: a reader passed a removed record before any truncation that explains its loss.
+
+    ``offset`` and ``at``: as in :func:`excused`. ``passed``: time of the reader's first delivery beyond the offset.
+    ``epoch``: lowest leader epoch of its deliveries beyond the offset. If a log was truncated in one epoch only, a
+    delivery of an earlier epoch beyond the offset was read from the log that had the record. Nulls prove nothing.
+    """
+    found = events.once(truncations)
+    epochs = {place: {cut.epoch for cut in found if cut[:2] == place} for place in {cut[:2] for cut in found}}
+    before = F.lit(True)
+    for cut in found:
+        proven = F.coalesce(passed < cut.since - SURE, F.lit(False))
+        if cut.epoch is not None and len(epochs[cut[:2]]) == 1:
+            proven = proven | F.coalesce(epoch < cut.epoch, F.lit(False))
+        before = before & (~_holds(cut, offset, at, None, None) | proven)
+    return before
+
+
 def _holds(
     cut: Truncation,
     offset: Column | None,

@@ -10,6 +10,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.deliveries import reads, with_isolation
 from chaosk.analysis.frames.packed import offset_of
+from chaosk.analysis.frames.removals import before_deletion, deletions, with_kept_until
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.values import values
@@ -20,7 +21,7 @@ _BITS = 10
 _SCHEMA = "isolation string, topic string, partition int, offset long, following long"
 
 
-def visible(events: Events, spans: DataFrame) -> DataFrame:
+def visible(events: Events, spans: DataFrame, *, deleted: bool = False) -> DataFrame:
     """Return by isolation level and partition the offsets that hold a record, each with ``following``, the next one.
 
     Only ``spans`` (topic, partition, ``low``, ``high``) are covered: the offsets from ``low`` up to ``high``, and some
@@ -31,15 +32,15 @@ def visible(events: Events, spans: DataFrame) -> DataFrame:
     have been removed before a consumer reached it. An acknowledgement adds only that a record which was seen counts as
     written, so that it is visible at read_committed, too; a record that was never seen may be lost. Offsets are never
     assumed to be contiguous: control records, aborted and compacted records leave holes. A record below the log start
-    is never a ``following`` one: it may have been deleted before a consumer reached it. It may have a ``following``
-    one.
+    is never a ``following`` one, unless ``deleted``: it may have been deleted before a consumer reached it. It may have
+    a ``following`` one.
     """
     if not events.small and spans.isEmpty():
         return events.spark.createDataFrame([], _SCHEMA)
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
     offsets = _wider(_within(events, _shown(events), spans).select("isolation", *PLACE, "offset")).distinct()
     shown = offsets.withColumn("following", F.lead("offset").over(in_order))
-    if not events.once(_cut):
+    if deleted or not events.once(deletions):
         return shown
     known = F.col("log_start").isNull() | F.col("first").isNotNull()
     later = F.when(known & F.col("following").isNotNull(), F.greatest("following", "first"))
@@ -58,11 +59,11 @@ def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFr
     reached), ``passed`` (when; None: later records there count, too), and ``low_epoch`` and ``high_epoch``, the leader
     epochs of the records on both sides; None if unknown. An offset may have held several records over time. A record
     that was sent after it was passed, or whose leader epoch is not between the two, was not there to be passed over.
-    Records below the log start may have been deleted before; they count if ``deleted``. Rows must be few: they are
-    compared one by one.
+    Records below the log start may have been deleted before. They count if ``deleted``, or if a leader reported later
+    than ``passed`` that the log still had them. Rows must be few: they are compared one by one.
     """
     spans = rows.select(*PLACE, "low", "high")
-    there = _dated(events, _within(events, _wider(_shown(events)), spans))
+    there = dated(events, _within(events, _wider(_shown(events)), spans))
     there = there.select(
         *(F.col(name).alias(f"there_{name}") for name in ("isolation", *PLACE, "offset", "leader_epoch", "invoked"))
     )
@@ -72,15 +73,18 @@ def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFr
     here.append(~F.coalesce(F.col("there_leader_epoch") > F.col("high_epoch"), F.lit(False)))
     here.append(~F.coalesce(F.col("there_invoked") > F.col("passed"), F.lit(False)))
     known = there.join(events.near(rows), on=here, how="inner")
-    if not deleted:
+    if not deleted and events.once(deletions):
         starts = events.frame(retained).select(*PLACE, F.col("log_start"))
         kept = F.col("there_offset") >= F.coalesce("log_start", F.lit(0))
-        known = known.join(events.near(starts), on=list(PLACE), how="left").filter(kept)
+        found = known.select(*rows.columns, "there_offset").distinct()
+        found = with_kept_until(events, found, "there_offset")
+        known = found.join(events.near(starts), on=list(PLACE), how="left")
+        known = known.filter(kept | before_deletion(F.col("passed")))
     return known.groupBy(*rows.columns).agg(F.min("there_offset").alias("skipped"))
 
 
-def _dated(events: Events, shown: DataFrame) -> DataFrame:
-    """Add ``invoked`` to sightings: the time of the send; None if unknown."""
+def dated(events: Events, shown: DataFrame) -> DataFrame:
+    """Add ``invoked`` to rows that name a value: the time of its send; None if unknown."""
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).select(*VALUE, "invoked")
     if events.small:
         return shown.join(sent.hint("shuffle_hash"), on=list(VALUE), how="left")
@@ -119,11 +123,6 @@ def _within(events: Events, shown: DataFrame, spans: DataFrame) -> DataFrame:
     wanted = blocks.select(F.xxhash64(*PLACE, "number").alias("block")).distinct()
     within = shown.withColumn("block", F.xxhash64(*PLACE, F.shiftright("offset", _BITS)))
     return within.join(F.broadcast(wanted), on="block", how="left_semi").drop("block")
-
-
-def _cut(events: Events) -> bool:
-    """Return True if any log does not begin at 0."""
-    return not events.frame(retained).filter(F.col("log_start") > 0).isEmpty()
 
 
 def _firsts(events: Events) -> DataFrame:

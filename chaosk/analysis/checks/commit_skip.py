@@ -14,6 +14,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads
+from chaosk.analysis.frames.visible import dated
 from chaosk.rundir.verdict import Measure
 
 
@@ -24,7 +25,8 @@ class CommitSkip(Check):
     at or after the group's first position. Our consumers commit after processing, so a commit beyond a record that was
     not delivered is wrong. Automatic commits may run ahead of a process that is killed between poll and processing,
     which is allowed. If a killed process may have had the record without recording it, or if a member sought, the row
-    is unproven. A record that the group had and failed to process is judged by ``swallowed``.
+    is unproven. A record that was sent after the end of that process is neither: a process that has ended commits
+    nothing. A record that the group had and failed to process is judged by ``swallowed``.
 
     Columns: group, topic, partition, offset, the value, committed (the group's final committed offset).
     """
@@ -33,7 +35,7 @@ class CommitSkip(Check):
     title = "records that a group committed past without having had them"
     counted = ("record committed past", "records committed past")
     metrics = ("skipped_records",)
-    tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments")
+    tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments", "sends")
     by_absence_of = ("reads", "fetched", "seeks")
     order = (*OWNED, "offset")
     screens = ("lacking",)
@@ -54,7 +56,7 @@ class CommitSkip(Check):
         sought = F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
         ahead = "automatic commits may run ahead of a process that is killed"
         return (
-            in_blind(events, lacking)
+            in_blind(events, dated(events, lacking))
             .withColumns(
                 meaning(
                     (sought, "unproven", "a member sought in this partition"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.completeness import gone
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.debts import debts
@@ -57,7 +58,7 @@ def blind(events: Events) -> DataFrame:
 
     One row per such process and partition of a group: from ``blind_from`` to before ``blind_to`` (None: no end), the
     position at which the group continued. A killed process did not record its last moments: from ``blind_since``, its
-    last delivery, to ``blind_until``, when the group continued.
+    last delivery, to ``blind_until``, when the group continued. ``blind_end``: the latest possible end of the process.
     """
     names = [f"{probe}/{incarnation}" for probe, incarnation in sorted(events.case.unended)]
     cut = F.concat_ws("/", "probe", "incarnation").isin(names)
@@ -65,6 +66,7 @@ def blind(events: Events) -> DataFrame:
     last = rows.filter(cut).groupBy(*OWNED, *MEMBER).agg(F.max("at").alias("last_at"), F.max("offset").alias("last"))
     given = events.table("assignments").filter(cut & (F.col("kind") == "assign") & F.col("group").isNotNull())
     given = given.groupBy(*OWNED, *MEMBER).agg(F.max("at").alias("given_at"))
+    given = given.join(events.near(_ends(events)), on=list(MEMBER), how="left")
     held = given.join(events.near(last), on=[*OWNED, *MEMBER], how="left").alias("cut")
     same = [F.col(f"cut.{name}") == F.col(f"next.{name}") for name in OWNED]
     other = (F.col("cut.probe") != F.col("next.probe")) | (F.col("cut.incarnation") != F.col("next.incarnation"))
@@ -75,17 +77,28 @@ def blind(events: Events) -> DataFrame:
         .agg(
             F.max("last").alias("last"), F.min_by("next.offset", "next.at").alias("blind_to"),
             F.max(F.coalesce("last_at", "given_at")).alias("blind_since"), F.min("next.at").alias("blind_until"),
+            F.max("blind_end").alias("blind_end"),
         )
         .select(
-            *OWNED, (F.coalesce("last", F.lit(-1)) + 1).alias("blind_from"), "blind_to", "blind_since", "blind_until"
+            *OWNED, (F.coalesce("last", F.lit(-1)) + 1).alias("blind_from"), "blind_to", "blind_since", "blind_until",
+            "blind_end",
         )
     )  # fmt: skip
+
+
+def _ends(events: Events) -> DataFrame:
+    """Return the latest possible end of each process without an end marker: ``MEMBER``, ``blind_end``."""
+    case = events.case
+    cut = [worker for worker in case.workers if (worker.probe, worker.incarnation) in case.unended]
+    rows = [(worker.probe, worker.incarnation, gone(case, worker)) for worker in cut]
+    return events.spark.createDataFrame(rows, "probe string, incarnation int, blind_end long")
 
 
 def in_blind(events: Events, rows: DataFrame) -> DataFrame:
     """Add ``blind`` to rows with group, topic, partition and offset: True if a killed process may have had them.
 
-    ``blind_since`` and ``blind_until`` bound the time of that; None if unknown.
+    If rows have ``invoked``, a record that was sent after the end of the process is not blind. ``blind_since`` and
+    ``blind_until`` bound the time of that; None if unknown.
     """
     if not events.case.unended:
         unknown = F.lit(None).cast("long")
@@ -94,6 +107,8 @@ def in_blind(events: Events, rows: DataFrame) -> DataFrame:
     same = [F.col(name).eqNullSafe(F.col(f"_{name}")) for name in OWNED]
     before_end = F.col("blind_to").isNull() | (F.col("offset") < F.col("blind_to"))
     hidden = (F.col("offset") >= F.col("blind_from")) & before_end
+    if "invoked" in rows.columns:
+        hidden = hidden & ~F.coalesce(F.col("invoked") > F.col("blind_end"), F.lit(False))
     marked = rows.join(events.near(spots), on=[*same, hidden], how="left")
     columns = rows.columns
     return marked.groupBy(*columns).agg(

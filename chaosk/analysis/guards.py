@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from chaosk.analysis.case import Case, TimeSpan
-from chaosk.analysis.commit_guards import foreign_commit, group_not_asked
+from chaosk.analysis.commit_guards import foreign_commit, group_not_asked, start_by_nobody
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.judge import SKIPPED
 from chaosk.analysis.plan_guards import plan_contradicted
@@ -206,5 +206,6 @@ def unwatched(case: Case) -> Iterator[Guard]:
 
 _ABOUT_RUN: tuple[Callable[[Case], Iterator[Guard]], ...] = (
     aborted, broken_off, entry_failed, fault_not_verified, not_healed, probe_died, started_twice, audit,
-    group_not_asked, foreign_commit, torn, streams, clocks, silent, probe_stood_still, unwatched, plan_contradicted,
+    group_not_asked, foreign_commit, start_by_nobody, torn, streams, clocks, silent, probe_stood_still, unwatched,
+    plan_contradicted,
 )  # fmt: skip

@@ -42,7 +42,7 @@ def test_a_committed_offset_beyond_the_log_excuses_nothing_that_was_sent_later(j
     history.add("fetched", offset=3, invoked=-5.85, completed=-5.8)
     without(history, "reads", lambda row: row["offset"] < 3)
     verdict = judge(history)
-    assert (verdict.verdict, guards(verdict)) == (Outcome.INCONCLUSIVE, {"unseen_unproven"})
+    assert (verdict.verdict, guards(verdict)) == (Outcome.INCONCLUSIVE, {"unseen_unproven", "foreign_commit"})
     assert reasons(verdict, "excused") == set()
 
 

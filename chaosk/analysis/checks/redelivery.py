@@ -10,14 +10,14 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import MEANING, Check, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
-from chaosk.analysis.frames.terms import terms
+from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.truncations import SURE, Truncation, excused
 from chaosk.analysis.histograms import Histograms, Key, histograms
 from chaosk.analysis.windows import ALL
@@ -29,10 +29,10 @@ class Redelivery(Check):
 
     B4. This is normal if a member takes over a partition and reads again from the committed offset: information. It is
     *excess*, a violation, if a member begins below an offset whose commit was acknowledged before the member asked for
-    the committed offset: that commit was lost. Groups whose members seek are not judged for excess. If a log was
-    truncated, another record at the same offset counts as its first delivery. Regressions due to a truncation are
-    allowed if it was seen. A member that found an offset below the truncation did not go back due to it, unless the
-    offset was committed after it.
+    the committed offset, or before it was assigned the partition if its question was not answered: that commit was
+    lost. Groups whose members seek are not judged for excess. If a log was truncated, another record at the same offset
+    counts as its first delivery. Regressions due to a truncation are allowed if it was seen. A member that found an
+    offset below the truncation did not go back due to it, unless the offset was committed after it.
 
     Columns: group, topic, partition, offset, deliveries (their number), committed (the highest offset whose commit was
     acknowledged before the last of these deliveries' members asked; None if there is none).
@@ -115,12 +115,14 @@ def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
 def committed_before(events: Events) -> DataFrame:
     """Return the highest offset committed before each term's member asked for the committed offset.
 
-    Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (its commit was acknowledged before the request),
-    ``found`` (the offset in the answer), ``recommitted`` (the last time at which a commit of that offset was asked for
-    before the answer).
+    Without an answer to the probe, its client asks again by itself, after the partition was assigned. Terms without an
+    answer whose probe is configured to begin elsewhere are excluded. Columns: ``MEMBER``, ``OWNED``, assignment,
+    ``committed`` (its commit was acknowledged before the request), ``found`` (the offset in the answer),
+    ``recommitted`` (the last time at which a commit of that offset was asked for before the answer).
     """
-    asked = events.frame(terms).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
-    when = asked.select(*MEMBER, *OWNED, "assignment", "asked", "found", "answered")
+    own_choice = among(F.col("probe"), elsewhere(events.case)) & F.col("asked").isNull()
+    asked = events.frame(terms).filter(F.col("group").isNotNull() & ~own_choice)
+    when = asked.select(*MEMBER, *OWNED, "assignment", F.coalesce("asked", "given").alias("asked"), "found", "answered")
     done = events.table("commits").select(*OWNED, "offset", "invoked", "completed", "outcome")
     before = (F.col("outcome") == "ok") & (F.col("completed") < F.col("asked"))
     same = (F.col("offset") == F.col("found")) & (F.col("invoked") < F.col("answered"))

@@ -73,13 +73,18 @@ probe asked for it (`latest`).
 - was acknowledged with `acks` other than all before another broker was elected, or by a leader that was cut off and did
   not know of it, and no reader had it. No election leaves a hole between records of one leader;
 - was sent with `acks: 0`, so that no broker had acknowledged it, and no reader had it;
-- lies before the position at which the reader began, or was sent after a step had ended the reader.
+- lies before the position at which the reader began, or was acknowledged after a step had ended the reader, or less
+  than five seconds before.
+
+What removed a record from the log later does not excuse a reader that had passed the record before: the reader was
+given a later record of the partition while a leader still reported a log start at or before the offset, before any
+later record of the key was sent, or from the log that was cut off.
 
 **Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while
 nobody reported the topic's settings. So is what a reader had not reached when the run ended, or when a step ended the
-reader, what a killed process may have had, and what was sent after the reader had begun beyond it, or had passed its
-offset in a log that was cut back. So is a partition that no member held in the end. If that lasted for longer than
-`session.timeout.ms` and `max.poll.interval.ms` together, counted from the last heal, it is a violation.
+reader, what a killed process may have had before its end, and what was sent after the reader had begun beyond it, or
+had passed its offset in a log that was cut back. So is a partition that no member held in the end. If that lasted for
+longer than `session.timeout.ms` and `max.poll.interval.ms` together, counted from the last heal, it is a violation.
 
 ## The rules, one by one
 """

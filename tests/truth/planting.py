@@ -11,6 +11,7 @@ from truth.reference_cluster import truncation_after_ack
 from truth.reference_log import followed, lost
 from truth.reference_members import Term
 from truth.reference_txn import torn_transaction
+from truth.removals import before_deletion
 from truth.sightings import acknowledged, attempts, shown_to_careful
 from truth.story import LEVELS, Story, member_of, named, place_of, value_of
 from truth.truncated import SURE, excused
@@ -158,7 +159,10 @@ def jumped(story: Story, term: Term) -> None:
     seen = [r for r in story.rows["reads"] if story.isolation(member_of(r)) in {level, "read_committed"}]
     seen += [r for r in story.rows["audit"] if r["isolation"] == level]
     between = [r for r in seen if place_of(r) == term.place and found is not None and found <= r["offset"] < first]
-    if found is None or (first >= found and not between) or story.logs[term.place].start > found:
+    if found is None or (first >= found and not between):
+        return
+    at = term.reads[0]["at"]
+    if first > found and story.logs[term.place].start > found and not before_deletion(story, term.place, found, at):
         return
     gone = excused(story, term.place, found - 1, later=term.reads[0]["at"])
     severity = "unproven" if term.place[0] == "compacted" else "allowed" if gone else "violation"

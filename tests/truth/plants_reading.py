@@ -10,9 +10,9 @@ from typing import Any
 from analysis.history import Row
 from truth.planting import jumped, steady
 from truth.reference_members import given_by, name_of, terms
-from truth.reference_reading import Owned, owned
-from truth.sightings import Spot, spot_of
-from truth.story import Story, member_of, place_of
+from truth.reference_reading import Owned, blind, hidden, owned
+from truth.sightings import Spot, attempts, spot_of
+from truth.story import Story, member_of, place_of, value_of
 
 Deliveries = list[Row]
 """The deliveries of one member, partition and assignment, in order."""
@@ -201,8 +201,10 @@ def _begin_late(story: Story, draw: Random, *, killed: bool) -> bool:
     automatic = any(member_of(row) in members for row in story.all("incarnations", commit="automatic"))
     for row in gone:
         story.rows["reads"].remove(row)
+        send = attempts(story).get(value_of(row) or ("", 0, 0))
+        unclear = hidden(blind(story)[owned(row)], row["offset"], send["invoked"] if send else None)
         late = "allowed" if automatic else "unproven"
-        _owed(story, row, late if killed else "violation")
+        _owed(story, row, late if killed and unclear else "violation")
     answer = terms(story)[name_of(gone[0])].answer
     assert answer is not None
     answer["offset"] = begins

@@ -10,6 +10,7 @@ from typing import Any
 from analysis.history import Row, ns
 from truth.reference_members import Term, given_by, name_of, terms
 from truth.reference_reading import Owned, found_after, owned, passed_over, sightings
+from truth.removals import before_deletion
 from truth.sightings import covers, settings
 from truth.story import END, LEVELS, Story, member_of, named, place_of
 from truth.truncated import Cut, excused
@@ -215,6 +216,7 @@ def reset_jump(story: Story) -> Iterator[Row]:
         elif found is not None and (first["offset"] < found or skipped is not None):
             kind = "earlier" if first["offset"] < found else "later"
             passed = term.place in cover and cover[term.place].start > found
+            passed = passed and kind == "later" and not before_deletion(story, term.place, found, first["at"])
             gone = excused(story, term.place, found - 1, later=first["at"])
             severity = "information" if passed else _excused(term.place[0], gone=gone)
         else:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from analysis.history import Row, ns
 from truth.logs import Place, Value
+from truth.removals import before_deletion, passage, preceded
 from truth.sightings import Cover, Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import INTO, LEVELS, Story, named, place_of, value_of
 from truth.truncated import SURE, excused, renewed, served
@@ -92,6 +93,18 @@ def _changes(story: Story, place: Place) -> Iterator[tuple[int, int]]:
 
 def lost(story: Story) -> Iterator[Row]:
     """A4: acknowledged or read, and not in the log at both levels, with what this run shows to excuse it."""
+    owed = written(story)
+    for value, gone in absences(story):
+        cleaned = gone.place[0] == "compacted" and value not in owed and _aborted(story, gone.send)
+        if not deleted(story, gone) and not (cleaned and gone.cover and gone.cover.complete):
+            yield {
+                "severity": _answer(story, gone), "kind": _kind(gone), "acknowledged": value in owed, **_named(value),
+                "topic": gone.place[0], "partition": gone.place[1], "offset": gone.offset, "acks": gone.acks,
+            }  # fmt: skip
+
+
+def absences(story: Story) -> Iterator[tuple[Value, Gone]]:
+    """The records that were acknowledged or read, and are not in the log at both levels, excused or not."""
     sends, known, owed, cover = attempts(story), in_log(story), written(story), covers(story)
     levels = [{value_of(row) for row in story.rows["audit"] if row["isolation"] == level} for level in LEVELS]
     stored, visible = levels
@@ -109,20 +122,14 @@ def lost(story: Story) -> Iterator[Row]:
             if value in read and not audited:
                 offset = max(spot_of(row) for row in read[value])[2]
             first = min((row["at"] for row in read.get(value, ())), default=None)
-            gone = _Gone(
-                place, offset, cover.get(place), sends.get(value), first, process.get(value[:2], {}).get("acks")
-            )
-            cleaned = place[0] == "compacted" and value not in owed and _aborted(story, gone.send)
-            if not deleted(story, gone) and not (cleaned and gone.cover and gone.cover.complete):
-                yield {
-                    "severity": _answer(story, gone, value in stored, value in visible),
-                    "kind": _kind(gone, audited=audited), "acknowledged": value in owed, **_named(value),
-                    "topic": place[0], "partition": place[1], "offset": offset, "acks": gone.acks,
-                }  # fmt: skip
+            yield value, Gone(
+                place, offset, cover.get(place), sends.get(value), first, process.get(value[:2], {}).get("acks"),
+                value in stored, value in visible,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Gone:
+class Gone:
     """A record that is missing: where it was, what the audit proves there, its send, when it was read first, acks."""
 
     place: Place
@@ -131,6 +138,10 @@ class _Gone:
     send: Row | None
     read: int | None
     acks: int | None
+    stored: bool
+    """Whether the audit has it at read_uncommitted."""
+    visible: bool
+    """Whether the audit has it at read_committed."""
 
     @property
     def below(self) -> bool:
@@ -138,16 +149,16 @@ class _Gone:
         return self.cover is not None and self.offset is not None and self.offset < self.cover.start
 
 
-def _kind(gone: _Gone, *, audited: bool) -> str:
+def _kind(gone: Gone) -> str:
     given = "truncated_after_read" if gone.read is not None else "lost"
-    return "hidden" if audited else "deleted" if gone.below else given
+    return "hidden" if gone.stored or gone.visible else "deleted" if gone.below else given
 
 
-def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # noqa: FBT001 - as the audit's two levels
+def _answer(story: Story, gone: Gone) -> str:
     found = gone.cover
-    if found is None or not found.complete or visible or gone.place[0] == "compacted":
+    if found is None or not found.complete or gone.visible or gone.place[0] == "compacted":
         return "unproven"
-    if stored and gone.offset is not None and gone.offset >= (found.visible_end or 0):
+    if gone.stored and gone.offset is not None and gone.offset >= (found.visible_end or 0):
         return "unproven"
     if gone.offset is None and found.trimmed:
         return "unproven"
@@ -156,15 +167,39 @@ def _answer(story: Story, gone: _Gone, stored: bool, visible: bool) -> str:  # n
     least, most = _between(story, gone)
     if not hole and least is not None and excused(story, gone.place, least, answered or gone.read, also=old):
         return "allowed"
-    alone = gone.acks not in {None, -1} and deposed(story, gone.place, gone.send)
-    lone = gone.acks == 0 or (alone and not hole and not replicated(story, gone))
-    if lone and gone.read is None:
+    if lone(story, gone):
         return "allowed"
     open_ended = gone.offset is None and excused(story, gone.place, most, answered or gone.read, also=old)
     return "unproven" if open_ended else "violation"
 
 
-def amid(story: Story, gone: _Gone) -> bool:
+def lone(story: Story, gone: Gone) -> bool:
+    """Whether acks allow the loss: a leader may have had it alone, or no broker had to acknowledge it."""
+    alone = gone.acks not in {None, -1} and deposed(story, gone.place, gone.send)
+    return gone.read is None and (gone.acks == 0 or (alone and not amid(story, gone) and not replicated(story, gone)))
+
+
+def excuses_reader(story: Story, gone: Gone, reader: str) -> bool:
+    """Whether the log answers for a reader that lacks a written record, too: not if it had passed it before.
+
+    What the log excuses by a deletion or by a cut counts only if that may have come before.
+    """
+    if gone.send is None or gone.offset is None:
+        return True
+    passed = passage(story, (reader, *gone.place), gone.offset, gone.send["invoked"])
+    answered = gone.send["completed"]
+    by_cut = excused(story, gone.place, gone.offset, answered)
+    not_cut = by_cut and preceded(story, gone.place, gone.offset, answered, passed)
+    if deleted(story, gone):
+        if not before_deletion(story, gone.place, gone.offset, passed.at):
+            return True
+        return lone(story, gone) or (by_cut and not not_cut)
+    if _answer(story, gone) != "allowed" or not not_cut:
+        return True
+    return lone(story, gone)
+
+
+def amid(story: Story, gone: Gone) -> bool:
     """Whether one leader's records are on both sides of an offset, and none is at it.
 
     Where markers or foreign records may stand, only if that leader had acknowledged the producer before.
@@ -185,7 +220,7 @@ def amid(story: Story, gone: _Gone) -> bool:
     )
 
 
-def _between(story: Story, gone: _Gone) -> tuple[int | None, int | None]:
+def _between(story: Story, gone: Gone) -> tuple[int | None, int | None]:
     """Between which offsets a record stood, by its neighbours of the same producer if it names none."""
     if gone.offset is not None or gone.send is None:
         return gone.offset, gone.offset
@@ -205,7 +240,7 @@ def _aborted(story: Story, send: Row | None) -> bool:
     return send is not None and send["txn"] in names
 
 
-def deleted(story: Story, gone: _Gone) -> bool:
+def deleted(story: Story, gone: Gone) -> bool:
     """Whether a record lies below the log's start of the topic that keeps nothing, and was there before that moved."""
     since = gone.send["invoked"] if gone.send else gone.read
     if gone.place[0] != "trimmed" or gone.cover is None or not gone.cover.complete or not gone.below or since is None:
@@ -246,7 +281,7 @@ def others(story: Story, place: Place) -> set[int]:
     }
 
 
-def replicated(story: Story, gone: _Gone) -> bool:
+def replicated(story: Story, gone: Gone) -> bool:
     """Whether its leader told a high watermark beyond a record, before another leader was named: all in sync had it."""
     if gone.send is None or gone.offset is None:
         return False

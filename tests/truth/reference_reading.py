@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from analysis.history import Row
-from truth.logs import Value
+from truth.logs import Place, Value
+from truth.reference_log import absences, excuses_reader
+from truth.removals import before_deletion
 from truth.sightings import Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import LEVELS, RUN_ENDED, Story, member_of, place_of, value_of
 from truth.truncated import SURE, Cut, excused
@@ -41,12 +43,13 @@ def steps(story: Story) -> Iterator[tuple[Row, Row]]:
 
 def poll_skip(story: Story) -> Iterator[Row]:
     """B1: a step over an offset that is proven to hold a record which the reader may see, and which was there then."""
-    shown = sightings(story)
+    shown = sightings(story, deleted=True)
     careful = {who: row["isolation"] != "read_uncommitted" for who, row in settings(story).items()}
     for before, row in steps(story):
         place, level = place_of(row), LEVELS[careful.get(member_of(row), True)]
         epochs = before["leader_epoch"], row["leader_epoch"]
-        over = passed_over(shown[level, *place], (before["offset"] + 1, row["offset"]), row["at"], epochs)
+        there = kept(story, place, shown[level, *place], row["at"])
+        over = passed_over(there, (before["offset"] + 1, row["offset"]), row["at"], epochs)
         if over is not None and not _rewound(story, before, row):
             yield _step(story, before, row) | {"skipped": over}
     for seek, before, row in _sought(story):
@@ -54,10 +57,11 @@ def poll_skip(story: Story) -> Iterator[Row]:
         left = member_of(row), place, seek["offset"] - 1, before["poll"]
         mine = (each for each in story.rows["reads"] if (member_of(each), place_of(each)) == left[:2])
         low = next((each["leader_epoch"] for each in mine if (each["offset"], each["poll"]) == left[2:]), None)
-        over = passed_over(shown[level, *place], (seek["offset"], row["offset"]), row["at"], (low, row["leader_epoch"]))
+        seen = kept(story, place, shown[level, *place], row["at"])
+        over = passed_over(seen, (seek["offset"], row["offset"]), row["at"], (low, row["leader_epoch"]))
         if over is not None and not _rewound(story, before, row):
-            there = before | {"offset": seek["offset"] - 1, "at": seek["at"]}
-            yield _step(story, there, row) | {"skipped": over}
+            past = before | {"offset": seek["offset"] - 1, "at": seek["at"]}
+            yield _step(story, past, row) | {"skipped": over}
 
 
 def _sought(story: Story) -> Iterator[tuple[Row, Row, Row]]:
@@ -96,6 +100,14 @@ def _rewound(story: Story, before: Row, row: Row) -> bool:
 
 Sighting = tuple[int, int | None, int | None]
 """Offset, leader epoch, and when the record was sent; None where nobody knows."""
+
+
+def kept(story: Story, place: Place, shown: Iterable[Sighting], at: int) -> Iterator[Sighting]:
+    """Those that cannot have been deleted by then: from the highest log start on, or told to be there later."""
+    cover = covers(story).get(place)
+    for each in shown:
+        if cover is None or each[0] >= cover.start or before_deletion(story, place, each[0], at):
+            yield each
 
 
 def passed_over(
@@ -258,12 +270,16 @@ def _moved_at_once(seeks: list[int], first: int | None) -> bool:
     return bool(seeks) and (first is None or min(seeks) <= first)
 
 
-def blind(story: Story) -> dict[Owned, list[tuple[int, int | None]]]:
+Blind = tuple[int, int | None, int]
+"""Offsets from one to before another, and until when their process may have been there."""
+
+
+def blind(story: Story) -> dict[Owned, list[Blind]]:
     """By group and partition the offsets that killed members may have had: from one past their last to the next one's.
 
     What a killed process did last is not written down.
     """
-    found: dict[Owned, list[tuple[int, int | None]]] = defaultdict(list)
+    found: dict[Owned, list[Blind]] = defaultdict(list)
     for who in story.killed():
         for key in {owned(r) for r in story.rows["assignments"] if member_of(r) == who and r["group"]}:
             given = [r for r in story.rows["assignments"] if member_of(r) == who and owned(r) == key]
@@ -274,13 +290,21 @@ def blind(story: Story) -> dict[Owned, list[tuple[int, int | None]]]:
             last_at = max((row["at"] for row in mine), default=0)
             later = [row for row in reads if member_of(row) != who and row["at"] > last_at]
             onward = min(later, key=lambda row: row["at"])["offset"] if later else None
-            found[key].append((max((row["offset"] for row in mine), default=-1) + 1, onward))
+            found[key].append((max((row["offset"] for row in mine), default=-1) + 1, onward, _over(story, who)))
     return found
 
 
-def hidden(spans: list[tuple[int, int | None]], offset: int) -> bool:
-    """Whether an offset is in one of these stretches."""
-    return any(low <= offset and (high is None or offset < high) for low, high in spans)
+def _over(story: Story, who: tuple[str, int]) -> int:
+    """When a killed process had ended at the latest: when its probe's next process began."""
+    started = {member_of(row): row["started"] for row in story.rows["incarnations"]}
+    later = [at for (probe, which), at in started.items() if probe == who[0] and which > who[1] and at > started[who]]
+    return min(later, default=2**62)
+
+
+def hidden(spans: list[Blind], offset: int, sent: int | None = None) -> bool:
+    """Whether an offset is in one of these stretches, and was not sent after the end of their process."""
+    here = [over for low, high, over in spans if low <= offset and (high is None or offset < high)]
+    return any(sent is None or sent <= over for over in here)
 
 
 def unseen(story: Story) -> Iterator[Row]:
@@ -290,11 +314,15 @@ def unseen(story: Story) -> Iterator[Row]:
     given: dict[str, set[Value | None]] = defaultdict(set)
     for row in story.rows["reads"]:
         given[reader_of(row)].add(value_of(row))
-    owed = [value for value in written(story) if all(value in level for level in shown.values())]
+    gone = dict(absences(story))
+    in_full = {value for value in written(story) if all(value in level for level in shown.values())}
+    late = {value for value in written(story) - in_full if value in gone and gone[value].offset is not None}
     groups = {row["group"] for row in story.rows["incarnations"]}
     for (reader, topic, partition), holding in debts(story).items():
-        for value in owed:
-            spot = min(known[value])
+        for value in in_full | late:
+            spot = min(known[value]) if value in known else spot_of(sends[value])
+            if value in late and excuses_reader(story, gone[value], reader):
+                continue
             if spot[:2] != (topic, partition) or value in given[reader]:
                 continue
             if holding.start is not None and spot[2] < holding.start:
@@ -307,7 +335,8 @@ def unseen(story: Story) -> Iterator[Row]:
                 continue
             passed = holding.reached is not None and spot[2] <= holding.reached
             sought = holding.beyond is not None and spot[2] < holding.beyond
-            unclear = reader in groups and hidden(spans[reader, topic, partition], spot[2])
+            sent = sends[value]["invoked"]
+            unclear = reader in groups and hidden(spans[reader, topic, partition], spot[2], sent)
             if unclear and not sought and reader in groups and _ran_ahead(holding, spot[2]):
                 continue
             certain = holding.start is not None or (holding.lowest is not None and spot[2] >= holding.lowest)
@@ -334,7 +363,7 @@ def _ran_ahead(holding: Holding, offset: int) -> bool:
 
 def commit_skip(story: Story) -> Iterator[Row]:
     """B3: visible to all, at or after the group's first position, below its committed offset, and never given to it."""
-    spans = blind(story)
+    spans, sends = blind(story), attempts(story)
     careful = [row for row in story.rows["audit"] if row["isolation"] == "read_committed"]
     for (group, topic, partition), holding in holdings(story).items():
         if holding.start is None or holding.committed is None:
@@ -343,7 +372,8 @@ def commit_skip(story: Story) -> Iterator[Row]:
             offset = row["offset"]
             inside = place_of(row) == (topic, partition) and holding.start <= offset < holding.committed
             if inside and offset not in holding.offsets:
-                unclear = hidden(spans[group, topic, partition], offset)
+                send = sends.get(value_of(row) or ("", 0, 0))
+                unclear = hidden(spans[group, topic, partition], offset, send["invoked"] if send else None)
                 allowed = unclear and holding.automatic
                 severity = "allowed" if allowed else "unproven" if unclear else "violation"
                 sought = holding.beyond is not None and offset < holding.beyond
@@ -380,19 +410,31 @@ def redelivery(story: Story) -> Iterator[Row]:
 
 
 def _before(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Iterator[int]:
-    """The offsets whose commit was acknowledged before a member asked, in an assignment, where it was to begin."""
+    """The offsets whose commit was acknowledged before a member asked, in an assignment, where it was to begin.
+
+    Without an answer those count that were acknowledged before it was given the partition.
+    """
     answer = _answer(story, key, who, assignment)
-    for row in story.rows["commits"] if answer else ():
-        if owned(row) == key and row["outcome"] == "ok" and row["completed"] < (answer or {})["invoked"]:
+    given = _given(story, key, who, assignment)
+    when = answer["invoked"] if answer else given
+    for row in story.rows["commits"] if when is not None else ():
+        if owned(row) == key and row["outcome"] == "ok" and row["completed"] < when:
             yield row["offset"]
+
+
+def _given(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> int | None:
+    """When a member was given a partition."""
+    mine = [row for row in story.rows["assignments"] if member_of(row) == who and owned(row) == key]
+    return min((r["at"] for r in mine if r["kind"] == "assign" and r["assignment"] == assignment), default=None)
 
 
 def _answer(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Row | None:
     """The first answer of the committed offset to a member in an assignment."""
     mine = [row for row in story.rows["assignments"] if member_of(row) == who and owned(row) == key]
     given = [r["at"] for r in mine if r["kind"] == "assign" and r["assignment"] == assignment]
+    again = [r["at"] for r in mine if r["kind"] == "assign" and r["assignment"] > assignment]
     asked = [row for row in story.rows["fetched"] if member_of(row) == who and owned(row) == key]
-    answers = [row for row in asked if given and row["completed"] >= min(given)]
+    answers = [row for row in asked if given and min(given) <= row["completed"] < min(again, default=2**62)]
     return min(answers, key=lambda row: int(row["completed"]), default=None)
 
 

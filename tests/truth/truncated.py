@@ -25,7 +25,7 @@ class Cut:
     since: int
     until: int
     epoch: int
-    """The epoch of the new leader."""
+    """Leader epoch of the new log."""
 
 
 def unclean(topic: str) -> bool:

@@ -165,7 +165,7 @@ def test_what_a_killed_process_had_in_its_hands_is_counted_once(judge: Judge) ->
     history = History(records=50)
     for offset in (21, 22, 23):
         history.drop("reads", offset=offset)
-    restarted(history, 6.2, killed=True, found=24, commit="automatic")
+    restarted(history, 6.8, killed=True, found=24, commit="automatic")
     hand_over(history, 24)
     history.add("groups", offset=50)
     verdict = judge(history)

@@ -170,6 +170,8 @@ class Case:
     """Client settings of the inventory that all probes share."""
     pulses: Mapping[str, Pulse] = field(default_factory=dict)
     """Heartbeats by writer; none in runs older than heartbeats."""
+    replaced: Mapping[Process, int] = field(default_factory=dict)
+    """Consumers whose ``group.instance.id`` another process took, with the time at which they learned it."""
 
     def short(self, *tables: str) -> tuple[str, ...]:
         """Return those of some event tables that are known to lack rows, sorted: a missing row proves nothing."""

@@ -83,7 +83,8 @@ def read_case(rundir: RunDir) -> Case:
             Setting(**row) for row in sorted(_optional(rundir, "topic_settings"), key=lambda row: row["at"])
         ),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
-        fenced=_fenced(rundir),
+        fenced=_fatal(rundir, "_FENCED") if rows["transactions"] else {},
+        replaced=_fatal(rundir, "FENCED_INSTANCE_ID"),
         silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
         discrepancies=discrepancies(Present(record, document.run_id, rows, marks, kinds, ends, counted)),
         pulses=_pulses(rundir),
@@ -260,11 +261,14 @@ def _first_samples(rundir: RunDir, wanted: int) -> dict[str, Any]:
     return {"first_replicas": replicas, "first_partitions": partitions}
 
 
-def _fenced(rundir: RunDir) -> dict[Process, int]:
-    """Return the processes that recorded that they were fenced, with the time."""
-    rows = _table(rundir, "errors") if _rows(rundir, "transactions") else []
-    final = [row for row in rows if row["fatal"] and row["error"] == "_FENCED"]
-    return {(row["probe"], row["incarnation"]): row["at"] for row in final}
+def _fatal(rundir: RunDir, error: str) -> dict[Process, int]:
+    """Return the processes that recorded a fatal error, with the time."""
+    path, wanted = rundir.events / "errors.parquet", (pc.field("error") == error) & pc.field("fatal")
+    try:
+        rows = pq.read_table(path, columns=["probe", "incarnation", "at"], filters=wanted).to_pylist()
+    except (OSError, pa.ArrowException) as failure:
+        raise unreadable(rundir, "errors", failure) from failure
+    return {(row["probe"], row["incarnation"]): row["at"] for row in rows}
 
 
 def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[TimeSpan]:

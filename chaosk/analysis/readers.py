@@ -6,13 +6,12 @@ deliveries: a partition that no member ever owned is owed as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from chaosk.analysis.case import Case
+from chaosk.analysis.case import Case, Process
 from chaosk.analysis.completeness import gone
 from chaosk.analysis.must_fail_windows import failing, meant
 
@@ -113,14 +112,18 @@ def _listed(assign: object) -> bool:
 
 
 def _dismissed(case: Case, probes: set[str]) -> tuple[str | None, int | None]:
-    """Return the reason and time since which none of these probes is active, if that was intended."""
+    """Return the reason and time since which none of these probes is active, if that was intended.
+
+    A process that stopped at a failure is active until then, although it runs on.
+    """
     workers = {(worker.probe, worker.incarnation): worker for worker in case.workers if worker.probe in probes}
     mine = set(workers)
-    over = max((gone(case, worker) for worker in workers.values()), default=None)
+    stops = stopped(case)
+    over = max((stops.get(process, gone(case, worker)) for process, worker in workers.items()), default=None)
     by_step = {(end.probe, end.incarnation) for end in case.record.probes if end.ended_by == "step"}
     if mine and mine <= by_step:
         return "a step of the scenario had ended the reader", over
-    if mine and mine <= by_step | set(_stopped(case)):
+    if mine and mine <= by_step | stops.keys():
         return "the application had stopped at a record that it failed to process, as it is told to", over
     to_fail = {probe: span for probe, span in failing(case).items() if span.ended >= case.run.ended}
     if mine and {process for process in mine - by_step if process[0] not in to_fail} == set():
@@ -136,9 +139,12 @@ def _to_fail_since(case: Case, probe: str, began: int) -> int:
     return 0 if how.after is None and not how.fenced else began
 
 
-def _stopped(case: Case) -> Iterator[tuple[str, int]]:
-    """Yield processes that stopped at a failure."""
+def stopped(case: Case) -> dict[Process, int]:
+    """Return the processes that stopped at a failure, as they are told to, with the time of the failure."""
+    found: dict[Process, int] = {}
     if case.rows["failures"]:
         for row in pq.read_table(case.events / "failures.parquet").to_pylist():
             if row["handling"] == "stop":
-                yield row["probe"], row["incarnation"]
+                process = (row["probe"], row["incarnation"])
+                found[process] = min(row["at"], found.get(process, row["at"]))
+    return found

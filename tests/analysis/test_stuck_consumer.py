@@ -60,6 +60,36 @@ def test_nothing_waits_where_all_was_delivered(asked: Asked) -> None:
     assert asked(history) == []
 
 
+def working(work: str, last: float, records: int) -> History:
+    """The same with an application whose last poll before the end returned ``records`` records at ``last``."""
+    history = stuck(drained=100)
+    history.probes["reader"]["consume"]["processing"] = work
+    history.add("polls", poll=19, invoked=last - 0.1, completed=last, records=records)
+    for number in range(3):
+        history.add("polls", poll=number, invoked=number, completed=number, records=0)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("work", "last", "records"),
+    [("60s/batch", 5.9, 20), ("3s/record", 4.6, 20), ("60s/batch", -20.0, 20)],
+    ids=["a batch", "its records", "the work between two polls"],
+)
+def test_an_application_that_is_at_work_is_not_stuck(asked: Asked, work: str, last: float, records: int) -> None:
+    """Near miss of B9: it is silent for 94 s, of which its work takes 60 s, and 60 s more where others come first."""
+    assert asked(working(work, last, records)) == []
+
+
+@pytest.mark.parametrize(
+    ("work", "last", "records"),
+    [("20s/batch", 5.9, 20), ("1s/record", 4.6, 20), ("60s/batch", 5.9, 0), ("10ms/record", 90, 20)],
+    ids=["a batch", "its records", "no record", "work on other partitions"],
+)
+def test_an_application_whose_work_was_done_is_stuck(asked: Asked, work: str, last: float, records: int) -> None:
+    """B9: the work that it had ended long ago, or it had none, or it works on, on records of other partitions."""
+    assert [row["waiting"] for row in asked(working(work, last, records))] == [30]
+
+
 @pytest.mark.parametrize("how", ["killed", "given up"])
 def test_who_holds_nothing_is_not_stuck(asked: Asked, how: str) -> None:
     """Near misses of B9: the process was killed, or gave the partition up and nobody else got it."""

@@ -17,6 +17,7 @@ from chaosk.analysis.frames.suspects import suspected, suspected_audit
 from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.values import given_to, values
 from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.core.units import parse_duration
 
 PATIENCE = 30_000_000_000
 """Nanoseconds without a delivery after which a consumer counts as stuck."""
@@ -33,6 +34,9 @@ class StuckConsumer(Check):
     at the consumer's isolation level. If the audit is incomplete, it is unknown whether an acknowledged record is in
     the log: unproven. Killed consumers own no partition. A stretch that ended is ``consume_unavailability``.
 
+    A consumer with ``processing`` polls nothing while it works. So time also begins at the planned end of its work on
+    the records of its last poll before that, and its longest planned work between two polls is added to the 30 s.
+
     Columns: reader (the group, or the probe without one), topic, partition, probe, incarnation, assignment, reached
     (the highest offset delivered; None: nothing was), first (the lowest waiting offset), waiting (records), seconds.
     """
@@ -40,7 +44,7 @@ class StuckConsumer(Check):
     rule = "B9"
     title = "consumers that never go on"
     counted = ("partition in which a consumer is stuck", "partitions in which a consumer is stuck")
-    tables = ("assignments", "reads", "audit", "sends", "transactions", "ends")
+    tables = ("assignments", "reads", "polls", "audit", "sends", "transactions", "ends")
     by_absence_of = ("reads", "assignments", "polls")
     by_waiting = True
     order = ("reader", *PLACE, *MEMBER)
@@ -70,7 +74,7 @@ class StuckConsumer(Check):
         """Return partitions that were owned until the end while records waited too long."""
         time = _time(events.case)
         began = F.greatest("given", "stopped", "due", F.lit(time.began))
-        return (
+        waiting = (
             _waiting(events)
             .groupBy(*_HELD, "given", "stopped", "reached")
             .agg(
@@ -79,7 +83,10 @@ class StuckConsumer(Check):
             )
             .filter(F.col("due").isNotNull())
             .withColumns({"began": began, "ended": F.lit(time.ended)})
-            .filter(F.col("ended") - F.col("began") > PATIENCE)
+        )  # fmt: skip
+        return (
+            _with_work(events, waiting)
+            .filter(F.col("ended") - F.col("began") > F.col("work") + PATIENCE)
             .withColumns(
                 meaning(
                     (~F.col("known"), "unproven", "the tail audit is not complete: the records may not be there"),
@@ -88,7 +95,39 @@ class StuckConsumer(Check):
             )
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
             .select(*MEANING, *_HELD, "reached", "first", "waiting", "seconds")
-        )  # fmt: skip
+        )
+
+
+def _with_work(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``work``, the member's longest planned work between two polls, and defer ``began`` until its work is done.
+
+    The work that counts for ``began`` is that of polls that returned records before it.
+    """
+    works = _works(events.case)
+    if not works:
+        return rows.withColumn("work", F.lit(0))
+    polls = events.table("polls").filter(among(F.col("probe"), works) & (F.col("records") > 0))
+    planned = F.lit(0).cast("long")
+    for probe, (seconds, per) in works.items():
+        count = F.col("records").cast("long") if per == "record" else F.lit(1)
+        planned = F.when(F.col("probe") == probe, F.lit(round(seconds * 1e9)) * count).otherwise(planned)
+    done = polls.select(*MEMBER, F.col("completed").alias("polled"), planned.alias("takes"))
+    until = F.max(F.when(F.col("polled") <= F.col("began"), F.col("polled") + F.col("takes")))
+    names = rows.columns
+    return (
+        rows.join(done, on=list(MEMBER), how="left")
+        .groupBy(*names)
+        .agg(until.alias("until"), F.coalesce(F.max("takes"), F.lit(0)).alias("work"))
+        .withColumn("began", F.greatest("began", "until"))
+        .drop("until")
+    )
+
+
+def _works(case: Case) -> dict[str, tuple[float, str]]:
+    """Return the planned work of each probe with ``processing``: seconds, and ``record`` or ``batch``."""
+    planned = {name: (kinds.get("consume") or {}).get("processing") for name, kinds in case.plan.probes.items()}
+    parts = {name: str(work).partition("/") for name, work in sorted(planned.items()) if work}
+    return {name: (parse_duration(duration), per) for name, (duration, _, per) in parts.items()}
 
 
 def _time(case: Case) -> TimeSpan:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.case_loader import unreadable
 from chaosk.analysis.completeness import gone
-from chaosk.analysis.readers import Reader, readers
+from chaosk.analysis.readers import Reader, patience, readers
 
 Row = dict[str, Any]
 _NEVER = 2**62
@@ -107,7 +107,7 @@ def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list
         mixed=reader.mixed,
         since=min((row["at"] for row in given if row["kind"] == "assign"), default=None),
         orphaned=orphaned,
-        patience=reader.patience,
+        patience=patience(reader, partition, owned=bool(given)),
         dismissed=reader.dismissed,
         dismissed_at=reader.dismissed_at,
         asked=asked is not None and reader.start == "committed",

@@ -21,6 +21,13 @@ _SESSION = 45_000
 """Default of ``session.timeout.ms`` in librdkafka."""
 _POLLS = 300_000
 """Default of ``max.poll.interval.ms`` in librdkafka."""
+_REFRESH = "topic.metadata.refresh.interval.ms"
+_REFRESHED = 300_000
+"""Its default in librdkafka: the longest time until a group learns of a new partition."""
+_FOR_EVER = 2**61
+"""Patience with what may never come."""
+_LISTED = 5_000_000_000
+"""Nanoseconds from the creation of a partition until every broker lists it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,11 @@ class Reader:
     topic: str
     """One topic that it reads."""
     partitions: frozenset[int] | None
-    """Manually assigned ones; None for all."""
+    """Manually assigned ones; None for all.
+
+    A reader that assigns itself all partitions lists them once, as its process starts. It has those that were there
+    then, and those that it was ever assigned.
+    """
     latest: bool
     """True if it, or any of its members, begins at the end of a partition without a committed offset."""
     mixed: bool
@@ -43,6 +54,10 @@ class Reader:
     """True if it has no group, so that no offset is committed for it."""
     patience: int
     """Longest time in nanoseconds without an owner of a partition: a lost member is detected, and all join again."""
+    discovery: int
+    """Longest time in nanoseconds until its members learn that a partition was created."""
+    discovered: int | None
+    """Partitions from this number on were created in the run; None if none was."""
     dismissed: str | None
     """Reason why it is owed nothing at the end: the scenario ended it, or its application stopped. None if neither."""
     dismissed_at: int | None
@@ -64,6 +79,15 @@ def readers(case: Case) -> tuple[Reader, ...]:
         if name in members and (name, topic) not in found
     ]
     return tuple(sorted([*planned, *others], key=lambda reader: (reader.name, reader.topic)))
+
+
+def patience(reader: Reader, partition: int, *, owned: bool) -> int:
+    """Return the longest time in nanoseconds that time-outs explain in which no member of a reader owns a partition.
+
+    ``owned``: a member was ever assigned it. Otherwise a partition that was created in the run has to be discovered.
+    """
+    new = reader.discovered is not None and partition >= reader.discovered and not owned
+    return reader.patience + (reader.discovery if new else 0)
 
 
 def owed(case: Case) -> dict[str, frozenset[str]]:
@@ -92,19 +116,51 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
     session = max(int(one.get("session.timeout.ms", _SESSION)) for one in config)
     polls = max(int(one.get("max.poll.interval.ms", _POLLS)) for one in config)
     dismissed, dismissed_at = _dismissed(case, {str(one["probe"]) for one in members})
+    planned, names = case.plan.topics.get(topic), {str(one["probe"]) for one in members}
+    grown = planned is not None and case.topics[topic].partitions > planned.partitions
+    by_itself = all(map(_listed, chosen))
+    listed = frozenset(number for each in chosen for number in each or ()) if by_itself else None
+    discovery = max(_refresh(one) for one in config)
+    if grown and all(each == "all" for each in chosen):
+        known, sure = _there(case, names, topic)
+        listed = frozenset(range(known)) | case.held.get((name, topic), frozenset())
+        discovery = _FOR_EVER if sure < known else 0
     start = next((str(one["start"]) for one in members if one.get("start")), "committed")
     return Reader(
         name=name,
         topic=topic,
-        partitions=frozenset(number for each in chosen for number in each or ()) if all(map(_listed, chosen)) else None,
+        partitions=listed,
         latest=start == "end" or any(map(_resets_to_end, config)),
         mixed=start != "end" and any(map(_resets_to_end, config)) and not all(map(_resets_to_end, config)),
         start=start,
         alone=all(one.get("group") is None for one in members),
         patience=(session + polls) * 1_000_000,
+        discovery=discovery,
+        discovered=(planned.partitions if planned is not None and grown else None),
         dismissed=dismissed,
         dismissed_at=dismissed_at,
     )
+
+
+def _refresh(config: dict[str, Any]) -> int:
+    """Return the nanoseconds after which a member asks for the partitions of its topics; without limit if never."""
+    every = int(config.get(_REFRESH, _REFRESHED))
+    return every * 1_000_000 if every >= 0 else _FOR_EVER
+
+
+def _there(case: Case, probes: set[str], topic: str) -> tuple[int, int]:
+    """Return the number of partitions that may have been there as the last process started, and of those that were."""
+    started = max((worker.started for worker in case.workers if worker.probe in probes), default=case.run.began)
+    counts = {e.name: int(e.step["count"]) for e in case.plan.timeline if _grows(e.kind, e.step, topic)}
+    may = [entry for entry in case.acted if entry.name in counts and entry.invoked <= started]
+    sure = [e for e in may if e.took and e.applied is not None and e.applied + _LISTED <= started]
+    planned = case.plan.topics[topic].partitions
+    highest = [max([planned, *(counts[entry.name] for entry in entries)]) for entries in (may, sure)]
+    return highest[0], highest[1]
+
+
+def _grows(kind: str, step: dict[str, Any], topic: str) -> bool:
+    return kind == "create_partitions" and step.get("topic") == topic
 
 
 def _listed(assign: object) -> bool:

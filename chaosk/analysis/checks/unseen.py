@@ -27,11 +27,13 @@ class Unseen(Check):
     ``lost``.
 
     It is a violation if the reader was given a later record of the same partition, or if no member owned the partition
-    for longer than its time-outs explain (``session.timeout.ms`` plus ``max.poll.interval.ms``). It is unproven if the
-    reader had not reached the record when the run ended, or no member owned the partition then; if a killed process may
-    have had the record without recording it, unless it was sent after the end of that process; if a member sought
-    beyond it; or if the start is unknown. Records that a group with automatic commits has committed past, and that a
-    killed process may have had, are judged by ``commit_skip``.
+    for longer than its time-outs explain: ``session.timeout.ms`` plus ``max.poll.interval.ms``, and for a partition
+    that was created in the run and never assigned ``topic.metadata.refresh.interval.ms`` as well. A reader that assigns
+    itself all partitions lists them once: it is owed those that were there when its last process started. It is
+    unproven if the reader had not reached the record when the run ended, or no member owned the partition then; if a
+    killed process may have had the record without recording it, unless it was sent after the end of that process; if a
+    member sought beyond it; or if the start is unknown. Records that a group with automatic commits has committed past,
+    and that a killed process may have had, are judged by ``commit_skip``.
 
     Columns: group (or the probe without one), the value, topic, partition, offset, reached (the highest offset that it
     was given).

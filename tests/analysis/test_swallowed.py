@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from analysis.history import History
+from analysis.asking import Asked, asking
+from analysis.history import History, ns
 from analysis.test_rules_reading import hand_over, restarted
 from analysis.ways import finding, guards, measure, told
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -197,3 +199,80 @@ def test_what_a_killed_process_was_given_last_it_may_not_have_processed(judge: J
     verdict = judge(history)
     assert ("swallowed_unproven" in guards(verdict)) is not moved_on
     assert told(verdict) == {}
+
+
+@pytest.fixture
+def asked(spark: SparkSession, tmp_path: Path) -> Asked:
+    """Asks this check alone."""
+    return asking(spark, tmp_path, "swallowed")
+
+
+def sought_back(moved: float, *, handling: str = "seek_back", read_on: float = 9.6, retention: int = 1200) -> History:
+    """The record at 20 failed at 5.02 s and is sought back; the log begins at 27 from ``moved`` on, by age.
+
+    The reader goes on at 27 from ``read_on`` on.
+    """
+    history = History(records=50)
+    history.probes["reader"]["consume"] |= {"failing": {"share": 0.02, "handling": handling}}
+    for name, value in {"retention.ms": retention, "cleanup.policy": "delete", "retention.bytes": -1}.items():
+        history.add("topic_settings", at=-5.5, name=name, value=str(value))
+    fail(history, 20, 5.02, handling=handling)
+    history.add("seeks", offset=20, at=5.03)
+    history.rows["reads"] = [row for row in history.rows["reads"] if not 20 < row["offset"] < 27]
+    for number, row in enumerate(history.rows["reads"]):
+        row["n"] = row["poll"] = number
+        row["at"] = row["at"] if row["offset"] <= 20 else max(row["at"], ns(read_on) + row["offset"])
+    later = {"log_start": 27}
+    history.each("offsets", lambda row: row | (later if row["at"] >= ns(moved) else {}))
+    history.each("audit_ranges", lambda row: row | later)
+    history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] >= 27]
+    history.commit(50, 20)
+    return history
+
+
+def test_a_record_that_was_deleted_before_it_was_read_again_is_not_swallowed(asked: Asked) -> None:
+    """Near miss of B3: it was older than retention.ms, and the log's start moved past it before the reader went on."""
+    assert asked(sought_back(9.4)) == []
+
+
+@pytest.mark.parametrize(
+    ("history", "severity"),
+    [
+        (sought_back(9.4, handling="swallow"), "violation"),
+        (sought_back(9.4, retention=604_800_000), "violation"),
+        (sought_back(17, read_on=9.6), "violation"),
+        (sought_back(12, read_on=9.6), "unproven"),
+    ],
+    ids=["told to swallow", "not old enough", "deleted long after", "deleted soon after"],
+)
+def test_a_record_that_could_be_read_again_is_swallowed(asked: Asked, history: History, severity: str) -> None:
+    """B3: it was not sought back, or not rightly deleted, or deleted when the group had gone on beyond it."""
+    assert [(row["offset"], row["severity"]) for row in asked(history)] == [(20, severity)]
+
+
+def replaced(at: float) -> History:
+    """The record at 20 failed and is sought back; 23 has its key and is sent at ``at``; compaction removed 20."""
+    history = History(records=50)
+    history.topic["config"]["cleanup.policy"] = "compact"
+    history.add("topic_settings", at=-5.5, name="cleanup.policy", value="compact")
+    history.probes["writer"]["produce"]["keys"] = 3
+    history.probes["reader"]["consume"] |= {"failing": {"share": 0.02, "handling": "seek_back"}}
+    fail(history, 20, 5.02, handling="seek_back")
+    history.add("seeks", offset=20, at=5.03)
+    for seq in range(23, 50, 3):
+        history.change("sends", {"seq": seq}, invoked=ns(at + seq / 1000), completed=ns(at + seq / 1000 + 0.005))
+    for row in history.rows["reads"]:
+        row["at"] = max(row["at"], ns(7.2) + row["offset"]) if row["offset"] > 20 else row["at"]
+    history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] != 20]
+    history.commit(50, 20)
+    return history
+
+
+def test_a_record_that_was_compacted_before_it_was_read_again_is_not_swallowed(asked: Asked) -> None:
+    """Near miss of B3: a later record of its key was sent at 6.5 s, and the reader went on at 7.2 s."""
+    assert asked(replaced(6.5)) == []
+
+
+def test_a_record_that_was_the_latest_of_its_key_is_swallowed(asked: Asked) -> None:
+    """B3: the later record of its key came long after the reader had gone on beyond it."""
+    assert [(row["offset"], row["severity"]) for row in asked(replaced(15))] == [(20, "violation")]

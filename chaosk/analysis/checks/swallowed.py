@@ -13,6 +13,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, among, during, mean
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.deleted_retries import without_deleted
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.values import values_of
@@ -33,6 +34,9 @@ class Swallowed(Check):
     and may not have processed it. It is also unproven if its dead letter has no outcome and the letters' topic was not
     audited from its first record on.
 
+    A record that the group sought back to is not swallowed if retention or compaction removed it before the group went
+    on beyond it (see ``frames.deleted_retries``). If the log's start moved later than that, within 5 s, it is unproven.
+
     Columns: group, topic, partition, offset, the value, attempts (failed ones), handling (action after the last
     failure: ``swallow``, ``leave``, ``seek_back``, ``stop`` or ``dead_letter``), letters (number of dead letters sent,
     none of which is in the log), committed (the group's final committed offset).
@@ -42,7 +46,10 @@ class Swallowed(Check):
     title = "records that failed in processing and that a group committed past"
     counted = ("record swallowed", "records swallowed")
     metrics = ("swallowed_records",)
-    tables = ("failures", "reads", "commits", "groups", "fetched", "seeks", "assignments", "outputs", "sends", "audit")
+    tables = (
+        "failures", "reads", "commits", "groups", "fetched", "seeks", "assignments", "outputs", "sends", "audit",
+        "audit_ranges", "offsets", "topic_settings",
+    )  # fmt: skip
     by_absence_of = ("reads", "outputs", "sends", "audit")
     order = (*OWNED, "offset")
 
@@ -68,15 +75,17 @@ class Swallowed(Check):
             .filter(F.col("offset") < F.col("committed"))
             .drop("deliveries", "processed")
         )
+        late = "it was to be read again, and may have been deleted before that"
         unsure = "a dead letter has no outcome, and the log of its topic was not read from its first record on"
         cut = "a process that was killed may have had it again: its log is cut short"
         return (
-            in_blind(events, swallowed)
+            in_blind(events, without_deleted(events, swallowed))
             .withColumns(
                 meaning(
                     (F.col("blind") | F.col("retried"), "unproven", cut),
                     (F.col("begun"), "unproven", "a killed process was given it last, and may not have come to it"),
                     (F.col("unknown"), "unproven", unsure),
+                    (F.col("late"), "unproven", late),
                     otherwise=("violation", None),
                 )
             )

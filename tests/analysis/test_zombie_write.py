@@ -182,3 +182,61 @@ def test_a_fenced_process_is_not_missed(judge: Judge) -> None:
     history.add("transactions", txn="t-4", initialized=-5.9, begun=4.9, ending=5.1, ended=5.1, outcome="info")
     history.add("errors", probe="writer", incarnation=0, at=5.1, error="_FENCED", message="fenced", fatal=True)
     assert guards(judge(history)) == set()
+
+
+def at_once(*, started: float = 11.5, fenced: float = 12.035, acknowledged: bool = False) -> History:
+    """Clients ``a`` and ``b`` initialize one id; the answer to ``a``, at 12.0 s, comes after that to ``b``, at 11.9 s.
+
+    ``a`` is fenced at its first record, and ``b`` writes eight records from 12.05 s on.
+    """
+    history = transactional(50)
+    for name in ("a", "b"):
+        history.probes[name] = {"produce": {"topic": "orders", "rate": "1/s", "transaction": {"id": "u"}}}
+        usual = {"kind": "produce", "acks": -1, "idempotent": True, "max_in_flight": 5}
+        history.worker(name, started=started if name == "a" else 11.5, **usual)
+        history.record["probes"].append({"probe": name, "incarnation": 0, "ended_by": "stop", "exit_status": 0})
+    fate = {"outcome": "ok", "offset": 70} if acknowledged else {"outcome": "info", "error": "_FENCED", "offset": None}
+    history.send(0, 12.02, probe="a", txn="a-0", producer_epoch=0, **fate)
+    history.add("transactions", probe="a", txn="a-0", transactional_id="u", initialized=12.0, begun=12.01, ending=12.03,
+                ended=12.04, outcome="aborted")  # fmt: skip
+    history.add("errors", probe="a", incarnation=0, at=fenced, error="_FENCED", message="fenced", fatal=True)
+    for number in range(8):
+        at, name = 12.05 + number, f"b-{number}"
+        history.send(number, at, probe="b", offset=60 + number, txn=name, producer_epoch=0)
+        history.add("transactions", probe="b", txn=name, transactional_id="u", initialized=11.9, begun=at,
+                    ending=at + 0.2, ended=at + 0.3, outcome="committed")  # fmt: skip
+        history.audit(60 + number, producer="b", seq=number)
+    return history
+
+
+def third(history: History) -> History:
+    """One more client initialized the id between, and is gone."""
+    history.worker("c", started=11.6, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
+    history.add("transactions", probe="c", txn="c-0", transactional_id="u", initialized=12.02, begun=12.03,
+                ending=12.04, ended=12.05, outcome="aborted")  # fmt: skip
+    return history
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("check", ["zombie_write", "fenced_late"])
+def test_a_client_that_was_fenced_by_the_one_before_is_no_successor(
+    spark: SparkSession, tmp_path: Path, check: str
+) -> None:
+    """Near miss of C1 and C5: both initialized the id at nearly the same time, and the late answer is the first."""
+    asked = asking(spark, tmp_path, check)
+    assert asked(at_once()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "history",
+    [at_once(started=11.95), at_once(acknowledged=True), third(at_once())],
+    ids=["started later", "acknowledged", "fenced by a third one"],
+)
+def test_a_client_that_may_have_fenced_the_one_before_is_its_successor(
+    spark: SparkSession, tmp_path: Path, history: History
+) -> None:
+    """C1: it began after the other one's initialization, or could write, or one more client may have fenced it."""
+    rows = asking(spark, tmp_path, "zombie_write")(history)
+    assert {row["producer"] for row in rows} == {"b"}
+    assert len(rows) == 8

@@ -152,3 +152,45 @@ def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None
     """Transactions that end, and samples without any."""
     assert not glances(tmp_path / "1", "stuck_lso", sampled((50, 120, 90)))
     assert not glances(tmp_path / "2", "stuck_lso", sampled())
+
+
+def without_coordinator(history: History, *away: int, began: float = 60, ended: float = 175) -> History:
+    """Two samples a second of three brokers, of which some do not answer while they are killed."""
+    history.entry = {"name": "kill", "at": "60s", "kill_broker": {"target": "brokers(0, 2)"}, "for": "115s"}
+    history.rows["faults"].clear()
+    history.add("faults", fault="kill", step="kill_broker", targets="broker 0, broker 2", invoked=began,
+                applied=began + 0.1, heal_invoked=ended - 2, healed=ended, took=True, undone=True)  # fmt: skip
+    for half in range(400):
+        for broker in range(3):
+            at = half / 2
+            gone = broker in away and began < at < ended
+            answer = {"error": "no answer"} if gone else {"alive": [0, 1, 2], "controller": 0}
+            history.rows["brokers"].append(
+                dict.fromkeys(("controller", "alive", "error"))
+                | {"asked": broker, "invoked": ns(at), "completed": ns(at + 0.01)} | answer
+            )  # fmt: skip
+    return history
+
+
+def test_a_transaction_that_no_coordinator_could_abort_is_in_order(asked: Asked) -> None:
+    """Near miss of B10: two of three brokers were down for 115 s; it was aborted 3 s after they were back."""
+    assert asked(without_coordinator(sampled((55, 178, 90)), 0, 2)) == []
+
+
+def test_a_transaction_that_is_held_after_the_coordinator_was_back_is_open(asked: Asked) -> None:
+    """B10: the run ends 25 s after they were back, while it is held."""
+    assert [row["severity"] for row in asked(without_coordinator(sampled((55, 200, 90)), 0, 2))] == ["unproven"]
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        without_coordinator(sampled((55, 178, 90)), 0),
+        without_coordinator(sampled((55, 199, 90)), 0, 2, ended=100),
+        without_coordinator(sampled((5, 178, 90)), 0, 2, began=110),
+    ],
+    ids=["one broker away", "99 s beyond the heal", "105 s before the fault"],
+)
+def test_a_transaction_that_a_coordinator_had_time_to_abort_is_stuck(asked: Asked, history: History) -> None:
+    """B10: two brokers suffice, or it is held for more than 90 s while the coordinator was there."""
+    assert [row["severity"] for row in asked(history)] == ["violation"]

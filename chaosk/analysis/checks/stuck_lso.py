@@ -8,10 +8,12 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import MEANING, Check, meaning
+from chaosk.analysis.coordinator_outages import coordinator_outages
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.analysis.intervals import Interval
 from chaosk.spec.transaction_timeout import SLACK, longest, timeouts
 
 
@@ -22,10 +24,13 @@ class StuckLso(Check):
     readers at read_committed get nothing beyond. Its coordinator aborts it after ``transaction.timeout.ms``. A
     transaction that lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may never learn.
     Time counts from the first sample in which the transaction holds the offset, also during faults, and also without
-    writes to the partition. The timeout is that of the probe that sent the record at that offset. If that probe is
-    unknown, it is the longest of the scenario's transactional producers, or 60 s if none is set. Answers of deposed
-    leaders that do not know it are excluded. If readers or the audit saw records of other clients in the partition, and
-    the record at that offset is no probe's, another client's transaction may have a longer timeout: unproven.
+    writes to the partition. It begins anew after faults that kept so many brokers away that no coordinator could write
+    the abort (see ``coordinator_outages``). Without that it would be too long: then it is unproven if the offset is
+    held in the last sample, and else in order. The timeout is that of the probe that sent the record at that offset. If
+    that probe is unknown, it is the longest of the scenario's transactional producers, or 60 s if none is set. Answers
+    of deposed leaders that do not know it are excluded. If readers or the audit saw records of other clients in the
+    partition, and the record at that offset is no probe's, another client's transaction may have a longer timeout:
+    unproven.
 
     Columns: topic, partition, last_stable, high_watermark (the highest in this time), seconds (the whole stretch),
     held_by (the transaction whose record is there, as its probe named it), outcome (as reported to its client),
@@ -39,7 +44,7 @@ class StuckLso(Check):
         "stuck last stable offset, behind which readers at read_committed get nothing",
         "stuck last stable offsets, behind which readers at read_committed get nothing",
     )
-    tables = ("offsets", "partitions", "stretches", "sends", "transactions", "reads", "audit")
+    tables = ("offsets", "partitions", "brokers", "stretches", "sends", "transactions", "reads", "audit")
     by_absence_of = ("offsets", "transactions")
     order = (*PLACE, "last_stable")
 
@@ -71,13 +76,18 @@ class StuckLso(Check):
             )
         )  # fmt: skip
         others = "records of others were seen: a transaction of theirs may have a longer timeout"
+        away = "faults kept so many brokers away that no coordinator could abort the transaction"
+        held_too_long = F.col("ended") - F.col("began") > _patience_of(case)
+        holders = events.near(_holders(events, stays))
+        long = stays.join(holders, on=[*PLACE, "last_stable"], how="left").filter(held_too_long)
         return (
-            stays.join(events.near(_holders(events, stays)), on=[*PLACE, "last_stable"], how="left")
-            .filter(F.col("ended") - F.col("began") > _patience_of(case))
+            _with_outages(events, long)
             .join(events.near(_foreign(events)), on=list(PLACE), how="left")
             .withColumns(
                 meaning(
-                    (F.col("foreign") & F.col("held_by").isNull(), "unproven", others), otherwise=("violation", None)
+                    (F.col("foreign") & F.col("held_by").isNull(), "unproven", others),
+                    (F.col("excused"), "unproven", away),
+                    otherwise=("violation", None),
                 )
             )
             .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
@@ -136,6 +146,32 @@ def _foreign(events: Events) -> DataFrame:
     """Return partitions in which a record of another origin than this run was seen; ``foreign`` is true."""
     others = [events.table(table).filter(~F.col("intact")).select(*PLACE) for table in ("reads", "audit")]
     return others[0].unionByName(others[1]).distinct().withColumn("foreign", F.lit(True))
+
+
+def _with_outages(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``excused``: the offset was held so long because no coordinator could write.
+
+    Rows that are excused, and whose offset was not held in the last sample, are left out.
+    """
+    outages = coordinator_outages(events.case)
+    if not outages:
+        return rows.withColumn("excused", F.lit(False))
+    last = _of_leaders(events).groupBy(*PLACE).agg(F.max("at").alias("last"))
+    return (
+        rows.join(events.near(last), on=list(PLACE), how="left")
+        .withColumn("excused", _undisturbed(outages) <= _patience_of(events.case))
+        .filter(~F.col("excused") | (F.col("ended") == F.col("last")))
+        .drop("last")
+    )
+
+
+def _undisturbed(outages: list[Interval]) -> Column:
+    """Return the longest time between ``began`` and ``ended`` without an outage, in nanoseconds."""
+    began, ended = F.col("began"), F.col("ended")
+    opens = [began, *(F.greatest(began, F.lit(until)) for _, until in outages)]
+    closes = [*(F.least(ended, F.lit(since)) for since, _ in outages), ended]
+    gaps = [close - open_ for open_, close in zip(opens, closes, strict=True)]
+    return F.greatest(*gaps)
 
 
 def _patience_of(case: Case) -> Column:

@@ -25,12 +25,12 @@ class StuckLso(Check):
     transaction that lasts 30 s longer hangs, or its marker is lost (KAFKA-20716), which its client may never learn.
     Time counts from the first sample in which the transaction holds the offset, also during faults, and also without
     writes to the partition. It begins anew after faults that kept so many brokers away that no coordinator could write
-    the abort (see ``coordinator_outages``). Without that it would be too long: then it is unproven if the offset is
-    held in the last sample, and else in order. The timeout is that of the probe that sent the record at that offset. If
-    that probe is unknown, it is the longest of the scenario's transactional producers, or 60 s if none is set. Answers
-    of deposed leaders that do not know it are excluded. If readers or the audit saw records of other clients in the
-    partition, and the record at that offset is no probe's, another client's transaction may have a longer timeout:
-    unproven.
+    the abort (see ``coordinator_outages``). A stretch that is too long only with their time is unproven if the offset
+    is held in the last sample, and in order otherwise. The timeout is that of the probe that sent the record at that
+    offset. If that probe is unknown, it is the longest of the scenario's transactional producers, or 60 s if none is
+    set. Answers of deposed leaders that do not know it are excluded. If readers or the audit saw records of other
+    clients in the partition, and the record at that offset is no probe's, another client's transaction may have a
+    longer timeout: unproven.
 
     Columns: topic, partition, last_stable, high_watermark (the highest in this time), seconds (the whole stretch),
     held_by (the transaction whose record is there, as its probe named it), outcome (as reported to its client),

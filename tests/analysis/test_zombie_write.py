@@ -192,8 +192,8 @@ def at_once(*, started: float = 11.5, fenced: float = 12.035, acknowledged: bool
     history = transactional(50)
     for name in ("a", "b"):
         history.probes[name] = {"produce": {"topic": "orders", "rate": "1/s", "transaction": {"id": "u"}}}
-        usual = {"kind": "produce", "acks": -1, "idempotent": True, "max_in_flight": 5}
-        history.worker(name, started=started if name == "a" else 11.5, **usual)
+        since = started if name == "a" else 11.5
+        history.worker(name, started=since, kind="produce", acks=-1, idempotent=True, max_in_flight=5)
         history.record["probes"].append({"probe": name, "incarnation": 0, "ended_by": "stop", "exit_status": 0})
     fate = {"outcome": "ok", "offset": 70} if acknowledged else {"outcome": "info", "error": "_FENCED", "offset": None}
     history.send(0, 12.02, probe="a", txn="a-0", producer_epoch=0, **fate)

@@ -35,10 +35,11 @@ def spark() -> Iterator[SparkSession]:
 def judge(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> Judge:
     """Writes a history into a run directory and judges it, by the ``measuring`` checks named as well.
 
-    By the checks that the test's file names; with ``--all`` by every one. A lost record alone makes seven of them look,
+    By the checks that the test's file names; by every one with ``--all``, or if the file sets ``EVERY_CHECK`` or names
+    none. A lost record alone makes seven of them look,
     each for a second and more, and the tests of seven files ask them.
     """
-    every = request.config.getoption("--all") or not named(request.module)
+    every = request.config.getoption("--all") or getattr(request.module, "EVERY_CHECK", not named(request.module))
     asked = (checks().keys() if every else named(request.module) | {"outcomes"}) - MEASURING
 
     def judged(history: History, *measuring: str) -> Verdict:

@@ -67,7 +67,9 @@ def command(
     sets = sets_of(assignments)
     if former is not None:
         if space is not None or sets or draw:
-            raise UsageError("--continue goes on with the space of that folder; leave all else out, or begin anew")
+            raise UsageError(
+                "--continue uses the space of that folder; remove SPACE, --set and --draw, or start a new exploration"
+            )
         with lasting_output():
             return _continued(former)
     if space is None:

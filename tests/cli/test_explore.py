@@ -212,8 +212,8 @@ def test_the_time_for_smaller_sequences_ends(explored: Explored, capsys: pytest.
     ("code", "ends", "runs", "says"),
     [
         (3, ExitCode.NOT_HEALED, 1, "left the cluster unhealed"),
-        (70, ExitCode.INTERNAL, 1, "nobody has seen that everything was healed"),
-        (-9, ExitCode.INTERNAL, 1, "nobody has seen that everything was healed"),
+        (70, ExitCode.INTERNAL, 1, "healing was not confirmed"),
+        (-9, ExitCode.INTERNAL, 1, "healing was not confirmed"),
         (69, ExitCode.PREFLIGHT, 3, "3 runs in a row did not begin, the last one because: ended with 69"),
         (64, ExitCode.USAGE, 3, "3 runs in a row did not begin"),
     ],
@@ -297,7 +297,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
         (("SPACE", "--rounds", "0"), "Invalid value"),
         (("SPACE", "--inventory", "nowhere.yaml"), "nowhere.yaml:1:1: cannot be read"),
         (("SPACE", "--set", "less=1s"), "there is no variable 'less'"),
-        (("SPACE", "--continue", "x"), "leave all else out"),
+        (("SPACE", "--continue", "x"), "remove SPACE, --set and --draw"),
         (("--continue", "nowhere"), "nowhere: cannot read it: No such file or directory; name a folder or file that"),
     ],
 )

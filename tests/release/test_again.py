@@ -64,7 +64,7 @@ def test_it_is_run_again_and_the_second_run_counts(tmp_path: Path) -> None:
     assert (tmp_path / first.again_after[0] / "verdict.json").is_file()
     assert second.again_after == ()
     assert [line for line in runs.said if "run again" in line] == [
-        "A is run again: chaosk's machine stood still, which says nothing of the cluster"
+        "A is run again: chaosk's machine stalled, so its result is inconclusive"
     ]
     told = content(done)
     assert told.headline == "PASS — 2 of 2 runs passed"

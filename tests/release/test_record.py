@@ -45,7 +45,7 @@ def test_another_version(tmp_path: Path) -> None:
     save(tmp_path, gate(attempt()))
     document = json.loads((tmp_path / NAME).read_text("utf-8")) | {"version": 7, "more": 1}
     (tmp_path / NAME).write_text(json.dumps(document), "utf-8")
-    with pytest.raises(UsageError, match="has version 7; this chaosk reads version 1; make it anew"):
+    with pytest.raises(UsageError, match="has version 7; this chaosk reads version 1; create it again"):
         load(tmp_path)
 
 

@@ -175,7 +175,7 @@ def test_the_comparison_states_its_rates() -> None:
         ("not compared", "none", "10 ms of 1"),
     ]  # fmt: skip
     assert found.compared[0].why == "twice as bad would be passed over in 1 % of cases"
-    assert "the chance that any of these figures is accused all the same is at most 5 %" in found.rates
+    assert "the probability that any figure is reported as worse is at most 5 %" in found.rates
     for text in (html(found), markdown(found)):
         assert "✕ worse" in text
         assert "0.4 %" in text or "0.4 &#37;" in text

@@ -49,7 +49,7 @@ def draw(space: Space, seed: int, number: int, refused: Callable[[Sequence], str
         why.append(told)
     raise UsageError(
         f"{space.file}: round {number} of seed {seed}: {MOST_DRAWS} sequences in a row were refused; widen the space, "
-        f"or allow what it takes; the last one because:\n{why[-1]}"
+        f"or raise its limits of harm with `allow`; the last one was refused because:\n{why[-1]}"
     )
 
 

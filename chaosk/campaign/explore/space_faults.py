@@ -109,7 +109,7 @@ def _entry(entry: Mapping, path: Path) -> Iterator[Found]:
         return
     for key in DRAWN:
         if key in entry.keys:
-            yield entry.keys[key], (*path, key), f"`{key}` is what is drawn; remove it"
+            yield entry.keys[key], (*path, key), f"`{key}` is drawn at random in a space; remove it"
     lasting = [kind for kind in entry.keys if kind in steps() and steps()[kind].lasting]
     if lasting and "for" not in entry.keys:
         what = f"{lasting[0]} without `for`; write how long it lasts, like `for: {{min: 5s, max: 20s}}`"

@@ -116,7 +116,7 @@ def _why_over(told: Exploration) -> str | None:
     if last.state == "broken off":
         return "it was interrupted"
     if last.exit_code not in _HEALED:
-        return f"{last.scenario} ended with {last.exit_code}, so nobody has seen that everything was healed"
+        return f"{last.scenario} ended with {last.exit_code}, so healing was not confirmed"
     latest = [one.attempt.exit_code for one in told.trials[-MOST_REFUSED:]]
     if len(latest) == MOST_REFUSED and all(code in _NOT_BEGUN for code in latest):
         return f"{MOST_REFUSED} runs in a row did not begin, the last one because: {last.said}"

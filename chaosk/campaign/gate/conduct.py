@@ -112,9 +112,7 @@ class _Conduct:
         self._keep(attempts=(*self._gate.attempts[:place], kept, *self._gate.attempts[place + 1 :]))
         self._tell(lane, done)
         if repeated:
-            self._say(
-                lane, f"{done.scenario} is run again: chaosk's machine stood still, which says nothing of the cluster"
-            )
+            self._say(lane, f"{done.scenario} is run again: chaosk's machine stalled, so its result is inconclusive")
             return
         for old, new in zip(before, self._lanes, strict=True):
             if new.out and not old.out and done.state == "done":

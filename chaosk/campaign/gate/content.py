@@ -191,10 +191,11 @@ def _rates(gate: Gate) -> str:
     if gate.baseline is None:
         return ""
     return (
-        f"A figure is worse if it lies more than {share(gate.tolerance)} % beyond the baseline's, and by more than its "
-        "measuring tells apart. If none is, the chance that any of these figures is accused all the same is at most "
-        f"{share(gate.error_rate)} % (Mann and Whitney's exact test, Holm's procedure over all of them). How likely a "
-        "figure twice as bad is passed over stands beside it, drawn from the baseline's own figures."
+        f"A figure is worse if it exceeds the baseline's by more than {share(gate.tolerance)} %, and by more than the "
+        "resolution of its measurement. Without a real regression, the probability that any figure is reported as "
+        f"worse is at most {share(gate.error_rate)} % (Mann and Whitney's exact test, with Holm's correction over all "
+        "figures). The probability of missing a figure that is twice as bad is given beside it, estimated from the "
+        "baseline's own figures."
     )
 
 

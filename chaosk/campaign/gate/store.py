@@ -50,9 +50,9 @@ class Store(Generic[M]):
         except ValidationError as error:
             if version := self._other_version(text):
                 raise UsageError(
-                    f"{file}: has version {version}; this chaosk reads version {self.version}; make it anew"
+                    f"{file}: has version {version}; this chaosk reads version {self.version}; create it again"
                 ) from error
-            raise UsageError(f"{file}: is damaged, or was not written by `{self.command}`; make it anew") from error
+            raise UsageError(f"{file}: is damaged, or was not written by `{self.command}`; create it again") from error
 
     def _other_version(self, text: bytes) -> int | None:
         """Return the version of a document if it is another one."""

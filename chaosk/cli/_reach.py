@@ -29,7 +29,9 @@ def cluster_of(run_dir: Path | None, inventory: Path | None) -> tuple[Inventory,
     if isinstance(found, LabLayout):
         found = load_inventory(_written(found))
     if isinstance(found, LabLayout):
-        raise UsageError(f"the lab {found.name} has no inventory of its own; do: chaosk lab up --name {found.name}")
+        raise UsageError(
+            f"the lab {found.name} has no inventory file; create it with: chaosk lab up --name {found.name}"
+        )
     return found, None
 
 

@@ -16,7 +16,7 @@ _MARKDOWN, _HTML = (".md", ".markdown"), (".html", ".htm")
 def refuse_name(path: Path) -> None:
     """Raise UsageError unless the file's suffix determines the format."""
     if path.suffix.lower() not in (*_MARKDOWN, *_HTML):
-        raise UsageError(f"--runbook {path}: its name says which form it has; let it end with .md or .html")
+        raise UsageError(f"--runbook {path}: the suffix determines the format; use .md or .html")
 
 
 def write_runbook(

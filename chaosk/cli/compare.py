@@ -32,7 +32,7 @@ def command(folders: tuple[Path, ...], output: Path | None) -> None:
     over time as well.
     """
     if output is not None and output.suffix not in _FORMS:
-        raise UsageError(f"--output {output}: its name says the form; let it end with {', '.join(_FORMS)}")
+        raise UsageError(f"--output {output}: the suffix determines the format; use one of {', '.join(_FORMS)}")
     from chaosk.campaign.history.comparison import compare  # noqa: PLC0415 - pyarrow takes a second to load
 
     runs = _runs(folders)

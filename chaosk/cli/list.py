@@ -33,4 +33,4 @@ def command(kind: str, name: str | None, *, markdown: bool) -> None:
     for page in _reference.pages(kind):
         table.add_row(escape(page.spelling), escape(page.summary.replace("``", "")))
     console.print(table)
-    console.print(f"\n[dim]chaosk list {kind} NAME tells more, with an example.[/dim]")
+    console.print(f"\n[dim]Details and an example: chaosk list {kind} NAME[/dim]")

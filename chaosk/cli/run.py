@@ -154,7 +154,7 @@ def _experiment(
     stop, session = ending
 
     def lost(why: str) -> None:
-        display.say(f"ending the run, healing what is in place: {why}")
+        display.say(f"ending the run and healing all faults: {why}")
         stop.set()
 
     def leave() -> None:

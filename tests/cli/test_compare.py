@@ -157,7 +157,7 @@ def test_what_lies_in_a_folder_and_is_no_run_is_passed_over(runs: tuple[RunDir, 
         (("ONE", "ONE"), "1 judged run"),
         (("ONE", "nowhere"), "is no folder"),
         (("ONE", "UNJUDGED"), "no verdict yet; judge the run with"),
-        (("ONE", "TWO", "--output", "page.pdf"), "let it end with .html, .md, .json"),
+        (("ONE", "TWO", "--output", "page.pdf"), "use one of .html, .md, .json"),
         (("ONE", "TWO", "--output", "nowhere/page.html"), "cannot write the report"),
     ],
 )

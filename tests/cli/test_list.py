@@ -16,7 +16,7 @@ def test_every_name_is_listed(capsys: pytest.CaptureFixture[str], kind: str) -> 
     shown = capsys.readouterr().out
     for page in _reference.pages(kind):
         assert page.spelling in shown
-    assert f"chaosk list {kind} NAME tells more" in shown
+    assert f"Details and an example: chaosk list {kind} NAME" in shown
 
 
 def test_one_page(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def configure(brokers: Brokers, settings: Settings) -> None:
 def _topic(brokers: Brokers, topic: str) -> Config:
     controller = brokers.controller()
     if controller is None:
-        raise ClusterError(f"topic {topic}: no controller tells its settings")
+        raise ClusterError(f"topic {topic}: its settings cannot be read: no broker knows the controller")
     return topic_config(brokers, controller, topic)
 
 

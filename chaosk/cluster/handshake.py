@@ -25,5 +25,5 @@ def todo(error: ssl.SSLError) -> str:
     if error.verify_code in _DATES:
         return "renew the certificate of that listener, or set the clock of this machine"
     if error.verify_code in _NAMES:
-        return "have the certificate made for the address that the inventory names, or name what it is made for"
+        return "issue the certificate for the address in the inventory, or write an address there that it covers"
     return "have client: ssl.ca.location name the certificate of the authority that signed it"

@@ -13,9 +13,9 @@ def log_start(brokers: Brokers, topic: str, partition: int) -> int:
     if partition not in leaders:
         raise ClusterError(f"topic {topic}: the cluster has no partition {partition} of it")
     if leaders[partition] < 0:
-        raise ClusterError(f"{topic}-{partition}: no leader tells where its log begins")
+        raise ClusterError(f"{topic}-{partition}: no leader, so its log start cannot be read")
     request, _ = end_offsets_request({topic: [partition]})
     found = offsets_by_partition(brokers.ask(leaders[partition], request))
     if (topic, partition) not in found:
-        raise ClusterError(f"{topic}-{partition}: its leader does not tell where its log begins")
+        raise ClusterError(f"{topic}-{partition}: its leader did not report its log start")
     return found[topic, partition]

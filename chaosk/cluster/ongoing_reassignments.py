@@ -24,7 +24,7 @@ def reassigning(brokers: Brokers) -> tuple[str, ...]:
         WITHIN,
     )
     if answer.error_code:
-        raise ClusterError(f"the controller does not tell of reassignments: {codes.error_name(answer.error_code)}")
+        raise ClusterError(f"the controller refused to list reassignments: {codes.error_name(answer.error_code)}")
     return tuple(
         f"{topic.name}-{one.partition_index}" for topic in answer.topics or () for one in topic.partitions or ()
     )

@@ -56,7 +56,7 @@ def reassigning(brokers: Brokers, topic: str) -> tuple[int, ...]:
 
     answer = ask_controller(brokers, request, lambda one: [one.error_code])
     if answer.error_code:
-        raise ClusterError(f"topic {topic}: what is being reassigned cannot be read: {codes.reason(answer)}")
+        raise ClusterError(f"topic {topic}: its reassignments cannot be read: {codes.reason(answer)}")
     return tuple(sorted(int(one.partition_index) for each in answer.topics for one in each.partitions))
 
 

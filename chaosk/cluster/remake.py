@@ -21,7 +21,7 @@ def shape_of(brokers: Brokers, topic: str) -> TopicShape:
     config = settings_of(brokers, Entity(kind="topic", name=topic))
     identity = identity_of(brokers, topic)
     if identity is None:
-        raise ClusterError(f"topic {topic}: no broker tells its id")
+        raise ClusterError(f"topic {topic}: no broker reports its id")
     return TopicShape(topic=topic, identity=identity, replicas=replicas, config=config)
 
 
@@ -39,7 +39,7 @@ def delete_topic(brokers: Brokers, deed: DeleteTopic) -> None:
     Raises StepError if chaosk did not make it or the controller refuses, ClusterError if some brokers still know it.
     """
     if deed.topic not in own_topics(brokers, {deed.topic: deed.identity}):
-        raise StepError(f"topic {deed.topic}: nothing shows that chaosk made it, so it is not deleted")
+        raise StepError(f"topic {deed.topic}: it has no mark that chaosk created it, so it is not deleted")
     try:
         delete_topics(brokers, {deed.topic: deed.identity})
     except PreflightError as error:

@@ -64,6 +64,6 @@ def _ask(
                 moved = [code for code in errors(answer) if code in _MOVED]
                 if not moved:
                     return answer
-                seen = f"broker {broker} says {codes.error_name(moved[0])}"
+                seen = f"broker {broker} answered {codes.error_name(moved[0])}"
         time.sleep(_PAUSE)
     raise ClusterError(f"no {name} answers within {within:g} s: {seen}")

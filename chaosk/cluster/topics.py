@@ -49,8 +49,8 @@ def prepare(brokers: Brokers, topics: Mapping[str, Topic]) -> tuple[str, ...]:
     create_topics(brokers, {name: topic for name, topic in topics.items() if name not in foreign}, alive)
     claim(brokers, wait_until_known(brokers, topics))
     wait_until_served(brokers, topics)
-    words = {**dict.fromkeys(own, "made anew"), **dict.fromkeys(foreign, "there, empty: used as it is")}
-    return tuple(f"topic {name}: {words.get(name, 'made')}" for name in topics)
+    words = {**dict.fromkeys(own, "recreated"), **dict.fromkeys(foreign, "exists and is empty: used as it is")}
+    return tuple(f"topic {name}: {words.get(name, 'created')}" for name in topics)
 
 
 def _look(brokers: Brokers, topics: Iterable[str]) -> _Found:
@@ -76,13 +76,13 @@ def _refusal(brokers: Brokers, found: _Found, name: str, wanted: Topic) -> str |
     told = differences(wanted, there, topic_config(brokers, found.views[0].asked, name))
     if told:
         return (
-            f"topic {name}: it is there in another shape: {'; '.join(told)}; "
+            f"topic {name}: it exists with other settings: {'; '.join(told)}; "
             "describe it as it is in the scenario, delete it, or use another name"
         )
     if _may_hold_records(brokers, there):
         return (
-            f"topic {name}: it holds records, and nothing shows that chaosk made it; "
-            "delete it if nobody needs it, or use another name"
+            f"topic {name}: it holds records, and has no mark that chaosk created it; "
+            "delete it if it is not needed, or use another name"
         )
     return None
 

@@ -169,5 +169,5 @@ def test_the_leader_tells_where_a_log_begins() -> None:
         log_start(cluster.as_brokers(), "orders", 5)
     with pytest.raises(ClusterError, match="orders-1: no leader"):
         log_start(Cluster(lambda _: starts(77), leader=-1).as_brokers(), "orders", 1)
-    with pytest.raises(ClusterError, match="its leader does not tell"):
+    with pytest.raises(ClusterError, match="its leader did not report"):
         log_start(Cluster(lambda _: starts(77, codes.NOT_LEADER_OR_FOLLOWER)).as_brokers(), "orders", 1)

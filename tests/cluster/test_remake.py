@@ -60,7 +60,7 @@ def test_it_is_another_topic_of_the_same_shape(kafka: FakeKafka) -> None:
 def test_a_topic_of_somebody_else_is_not_deleted(kafka: FakeKafka) -> None:
     """It was made anew under the same name, or never was chaosk's."""
     kafka.topics["orders"] = FakeTopic([(0, 1, 2)])
-    with pytest.raises(StepError, match="nothing shows that chaosk made it, so it is not deleted"):
+    with pytest.raises(StepError, match="it has no mark that chaosk created it, so it is not deleted"):
         delete(kafka, as_it_is(kafka))
     assert "orders" in kafka.topics
 

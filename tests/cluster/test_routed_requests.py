@@ -109,7 +109,7 @@ def test_other_errors_are_the_callers() -> None:
 
 @pytest.mark.parametrize(
     ("who", "number", "seen"),
-    [(None, 0, "none was found"), (0, codes.NOT_CONTROLLER, "broker 0 says NOT_CONTROLLER")],
+    [(None, 0, "none was found"), (0, codes.NOT_CONTROLLER, "broker 0 answered NOT_CONTROLLER")],
 )
 def test_gives_up_in_time(who: int | None, number: int, seen: str) -> None:
     """A controller that never comes is an error with what was seen last, in the time that was given."""
@@ -280,7 +280,7 @@ def test_what_is_under_way_is_read_or_an_error() -> None:
     """No guess where the controller does not tell."""
     moving = Moving([0], lambda *_: _reassigned((2, 0), (0, 0)))
     assert reassignment.reassigning(moving.as_brokers(), "orders") == (0, 2)
-    with pytest.raises(ClusterError, match="orders: what is being reassigned cannot be read: CLUSTER_AUTHORIZATION"):
+    with pytest.raises(ClusterError, match="orders: its reassignments cannot be read: CLUSTER_AUTHORIZATION"):
         reassignment.reassigning(Moving([0], lambda *_: _reassigned(error=31)).as_brokers(), "orders")
 
 

@@ -52,7 +52,7 @@ def test_a_broker_behind_tls_answers(tmp_path: Path) -> None:
     [
         (certificates.issue(certificates.authority("another"), HERE), "unable to get local issuer", "ssl.ca.location"),
         (certificates.issue(certificates.authority("the authority of these tests"), HERE), "", "ssl.ca.location"),
-        (certificates.issue(BY, "192.0.2.1"), "IP address mismatch", "made for the address"),
+        (certificates.issue(BY, "192.0.2.1"), "IP address mismatch", "an address there that it covers"),
         (certificates.issue(BY, HERE, until=datetime.now(UTC) - timedelta(hours=1)), "has expired", "renew"),
         (certificates.authority("nobody's"), "self-signed certificate", "ssl.ca.location"),
     ],

@@ -45,7 +45,7 @@ def theirs(*ends: int, **changes: Any) -> FakeKafka:
 def test_a_missing_topic_is_made_and_claimed() -> None:
     """It is placed round robin, carries its configuration as text, and is noted as chaosk's."""
     kafka = FakeKafka()
-    assert run(kafka) == ("topic orders: made",)
+    assert run(kafka) == ("topic orders: created",)
     assert kafka.topics["orders"].replicas == RING
     assert kafka.topics["orders"].config == {"min.insync.replicas": "2"}
     assert kafka.notes["orders"].endswith(kafka.topics["orders"].identity)
@@ -58,7 +58,7 @@ def test_its_own_topic_is_made_anew() -> None:
     before = kafka.topics["orders"].identity
     kafka.topics["orders"].ends = [10]
     kafka.asked.clear()
-    assert run(kafka) == ("topic orders: made anew",)
+    assert run(kafka) == ("topic orders: recreated",)
     assert kafka.topics["orders"].identity != before
     assert asked(kafka) == ["DeleteTopicsRequest", "CreateTopicsRequest", "OffsetCommitRequest"]
     (deletion,) = [one for one in kafka.asked if one.name == "DeleteTopicsRequest"]
@@ -69,7 +69,7 @@ def test_somebody_elses_empty_topic_is_used() -> None:
     """It stays the same topic, and is chaosk's from now on."""
     kafka = theirs(0, 0, 0)
     before = kafka.topics["orders"].identity
-    assert run(kafka) == ("topic orders: there, empty: used as it is",)
+    assert run(kafka) == ("topic orders: exists and is empty: used as it is",)
     assert kafka.topics["orders"].identity == before
     assert asked(kafka) == ["OffsetCommitRequest"]
 
@@ -77,9 +77,9 @@ def test_somebody_elses_empty_topic_is_used() -> None:
 @pytest.mark.parametrize(
     ("kafka", "words"),
     [
-        (theirs(0, 1, 0), "holds records, and nothing shows that chaosk made it"),
-        (theirs(leaderless=True), "holds records, and nothing shows that chaosk made it"),
-        (theirs(replicas=RING[:2]), "another shape: 2 partitions, not 3"),
+        (theirs(0, 1, 0), "holds records, and has no mark that chaosk created it"),
+        (theirs(leaderless=True), "holds records, and has no mark that chaosk created it"),
+        (theirs(replicas=RING[:2]), "other settings: 2 partitions, not 3"),
         (theirs(replicas=[(0,), (1,), (2,)]), "replication factor 1, not 3"),
         (theirs(config={"min.insync.replicas": "1"}), "min.insync.replicas=1, not 2"),
         (
@@ -109,7 +109,7 @@ def test_an_old_note_proves_nothing() -> None:
     """The note names the topic that was: one made anew by somebody else under the name is not chaosk's."""
     kafka = theirs(0, 1, 0)
     claim(kafka.as_brokers(), {"orders": "the id of the topic before"})
-    with pytest.raises(PreflightError, match="nothing shows that chaosk made it"):
+    with pytest.raises(PreflightError, match="has no mark that chaosk created it"):
         run(kafka)
 
 
@@ -125,7 +125,7 @@ def test_racks_are_left_to_kafka() -> None:
 def test_a_deletion_that_takes_time_is_waited_for() -> None:
     """ZooKeeper holds on to a deleted topic's name for a while: it is tried again."""
     kafka = FakeKafka(busy=3)
-    assert run(kafka) == ("topic orders: made",)
+    assert run(kafka) == ("topic orders: created",)
     assert asked(kafka).count("CreateTopicsRequest") == 4
 
 

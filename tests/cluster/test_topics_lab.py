@@ -66,7 +66,7 @@ def topic_id(cluster: Any, topic: str) -> str:
 
 def test_makes_what_is_missing(cluster: Any) -> None:
     """Every broker knows the topic, with the shape that was asked for, led round robin; and it is chaosk's."""
-    assert cluster.prepare(orders=SHAPE) == ("topic orders: made",)
+    assert cluster.prepare(orders=SHAPE) == ("topic orders: created",)
     for one in cluster.brokers.views(["orders"]):
         assert [(p.leader, p.replicas, len(p.isr)) for p in one.partitions] == [
             (0, (0, 1, 2), 3), (1, (1, 2, 0), 3), (2, (2, 0, 1), 3),
@@ -85,7 +85,7 @@ def test_a_second_run_finds_it_empty(cluster: Any) -> None:
     commit(cluster.brokers, "readers", [CommittedOffset("orders", 0, 3, "")])
     before = topic_id(cluster, "orders")
     began = time.monotonic()
-    assert cluster.prepare(orders=SHAPE) == ("topic orders: made anew",)
+    assert cluster.prepare(orders=SHAPE) == ("topic orders: recreated",)
     assert time.monotonic() - began < 15
     assert topic_id(cluster, "orders") != before
     assert ends(cluster, "orders") == [0, 0, 0]
@@ -105,7 +105,7 @@ def test_leaves_somebody_elses_records_alone(cluster: Any) -> None:
     by_hand(cluster, "theirs")
     write(cluster, "theirs")
     before = topic_id(cluster, "theirs")
-    with pytest.raises(PreflightError, match="topic theirs: it holds records, and nothing shows that chaosk made it"):
+    with pytest.raises(PreflightError, match="topic theirs: it holds records, and has no mark that chaosk created it"):
         cluster.prepare(orders=SHAPE, theirs=SHAPE)
     assert topic_id(cluster, "theirs") == before
     assert sum(ends(cluster, "theirs")) == 10
@@ -118,7 +118,7 @@ def test_refuses_another_shape_with_every_difference(cluster: Any) -> None:
     with pytest.raises(PreflightError) as caught:
         cluster.prepare(theirs=SHAPE.model_copy(update={"config": {"min.insync.replicas": 1}}))
     assert str(caught.value) == (
-        "topic theirs: it is there in another shape: 2 partitions, not 3; min.insync.replicas=2, not 1; "
+        "topic theirs: it exists with other settings: 2 partitions, not 3; min.insync.replicas=2, not 1; "
         "retention.ms=1000, which the scenario does not set; "
         "describe it as it is in the scenario, delete it, or use another name"
     )
@@ -128,10 +128,10 @@ def test_uses_an_empty_topic_as_it_is(cluster: Any) -> None:
     """A topic that somebody prepared for chaosk is used; from then on it is chaosk's."""
     by_hand(cluster, "theirs")
     before = topic_id(cluster, "theirs")
-    assert cluster.prepare(theirs=SHAPE) == ("topic theirs: there, empty: used as it is",)
+    assert cluster.prepare(theirs=SHAPE) == ("topic theirs: exists and is empty: used as it is",)
     assert topic_id(cluster, "theirs") == before
     write(cluster, "theirs")
-    assert cluster.prepare(theirs=SHAPE) == ("topic theirs: made anew",)
+    assert cluster.prepare(theirs=SHAPE) == ("topic theirs: recreated",)
 
 
 def test_a_topic_made_anew_by_somebody_else_is_theirs(cluster: Any) -> None:
@@ -145,7 +145,7 @@ def test_a_topic_made_anew_by_somebody_else_is_theirs(cluster: Any) -> None:
         time.sleep(0.1)
     by_hand(cluster, "orders")
     write(cluster, "orders")
-    with pytest.raises(PreflightError, match="nothing shows that chaosk made it"):
+    with pytest.raises(PreflightError, match="has no mark that chaosk created it"):
         cluster.prepare(orders=SHAPE)
 
 

@@ -72,7 +72,7 @@ def test_a_host_makes_it_again_by_itself(lab: Ground) -> None:
     assert after.model_copy(update={"identity": before.identity}) == before
     lab.end(life)
     assert lab.live.topic_shape("orphan").identity == after.identity
-    assert prepare(lab.brokers, {"orphan": SHAPE}) == ("topic orphan: there, empty: used as it is",)
+    assert prepare(lab.brokers, {"orphan": SHAPE}) == ("topic orphan: exists and is empty: used as it is",)
 
 
 def test_a_topic_that_somebody_made_again_is_left_alone(lab: Ground) -> None:

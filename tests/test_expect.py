@@ -70,7 +70,7 @@ def test_spellings_of_one_bound() -> None:
         ("rate", {"min": "1/s", "of": []}, ("of",), "must be a list of probes"),
         ("rate", {"min": "1/s", "of": [1]}, ("of",), "must be a list of probes"),
         ("election", {"max": "1s", "of": ["a", "b", "a"]}, ("of",), "names a topic twice"),
-        ("rate", {"writer": {"min": "1/s", "of": ["a"]}}, ("writer", "of"), "stands under one probe already"),
+        ("rate", {"writer": {"min": "1/s", "of": ["a"]}}, ("writer", "of"), "cannot be used below one probe"),
         ("rate", {"of": ["a"]}, (), "bounds nothing; add min"),
         ("rate", {"min": "1/s", "or": "degraded"}, ("or",), "write or: inconclusive"),
         ("rate", [{"min": "1/s"}, {"min": "2/s", "or": True}], (1, "or"), "write or: inconclusive"),

@@ -40,6 +40,6 @@ def test_validate_and_plan_tell_it(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["validate", str(plain)]) == ExitCode.PASS
     assert "note:" not in capsys.readouterr().err
     assert main(["validate", str(transacting)]) == ExitCode.PASS
-    assert "settle: 20s is too short to tell that a transaction of" in capsys.readouterr().err
+    assert "settle: 20s is too short to detect that a transaction of" in capsys.readouterr().err
     assert main(["plan", str(transacting)]) == ExitCode.PASS
     assert "that takes 45s" in capsys.readouterr().out

@@ -84,10 +84,10 @@ def words(kind: str, context: Mapping[str, Any], value: object) -> str:
         return f"{show(value)} {_RANGES[kind].format(**bounds)}"
     if kind == "string_pattern_mismatch":
         pattern = str(context["pattern"])
-        return f"{show(value)} does not fit; write {_KNOWN_PATTERNS.get(pattern, f'what matches {pattern}')}"
+        return f"{show(value)} does not fit; write {_KNOWN_PATTERNS.get(pattern, f'a value that matches {pattern}')}"
     if kind in ("literal_error", "enum"):
         return f"{show(value)} is not one of the choices; {instead(str(value), _choices(str(context['expected'])))}"
-    return f"{show(value)} is not accepted here; `chaosk list` shows what is, with an example each"
+    return f"{show(value)} is not accepted here; see `chaosk list` for accepted values and examples"
 
 
 def wanted(wants: tuple[str, ...], value: object) -> str:

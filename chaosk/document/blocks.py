@@ -79,7 +79,7 @@ def _block(block: Written) -> Iterator[Found]:
     if not isinstance(node, Mapping):
         return
     if ENTRIES not in node.values:
-        yield node.keys[REPEAT], block.path, "`repeat` without `entries`; write there what is done in each round"
+        yield node.keys[REPEAT], block.path, "`repeat` without `entries`; list the entries of a round there"
     elif REPEAT not in node.values:
         yield node.keys[ENTRIES], block.path, "`entries` without `repeat`; write how many rounds, like `repeat: 5`"
     for key in node.values.keys() - {REPEAT, ENTRIES}:

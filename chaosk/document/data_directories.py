@@ -23,7 +23,7 @@ _SYSTEM = (
     "/usr/include", "/usr/lib", "/usr/sbin", "/usr/share",
 )  # fmt: skip
 """Directories that contain no data at any depth."""
-_REMEDY = "write what log.dirs or dataDir of its configuration says, or leave `data` out"
+_REMEDY = "write the value of log.dirs or dataDir from its configuration, or leave `data` out"
 
 
 def folders(root: Node) -> Iterator[Found]:

@@ -108,7 +108,7 @@ def _verdict(draft: Draft) -> Iterator[Found]:
     """Yield predictions that do not name the violation or the missed bound."""
     path, expect = ("expect", "verdict"), draft.expect
     if expect.verdict is Outcome.INCONCLUSIVE:
-        what = "a scenario cannot ask for missing evidence; write what is to be found, or leave `verdict` out"
+        what = "a scenario cannot expect missing evidence; write another verdict, or leave `verdict` out"
         yield draft.at(path, what)
     unread = _is_wrong(draft, ("rules", *NAMING))
     if expect.verdict is Outcome.VIOLATION and not expect.rules and not unread and not any(_named(draft)):

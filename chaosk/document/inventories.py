@@ -25,9 +25,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
         if names and node.value not in names:
             yield node.place, path, f"there is no host {node.value!r}; {instead(str(node.value), names)}"
     yield from _twice(_places(root), "is the address of {first}, too; give each its own port or address")
-    yield from _twice(
-        _services(root), "is the service of {first} on the same host, too; give each a service of its own"
-    )
+    yield from _twice(_services(root), "is the service of {first} on the same host, too; give each its own service")
     yield from folders(root)
     yield from _quorum(root)
     yield from _client_listeners(root)

@@ -74,7 +74,7 @@ def variants_in(path: FilePath, data: bytes, sets: Mapping[str, str] = _NOTHING)
     if root is None:
         raise wrong(path, found)
     if isinstance(root, nodes.Mapping) and EXPLORE in root.keys:
-        what = f"is a space of sequences, no scenario of its own; see what it draws with: chaosk explore {path} --draw"
+        what = f"is a space of sequences, not a scenario; preview its sequences with: chaosk explore {path} --draw"
         raise wrong(path, [(root.keys[EXPLORE], (EXPLORE,), what)])
     found = merge_problems(merge_problems(found, empty(root)), misshapen(varying(root), Variants), defaults(root))
     every, more = variants(root)

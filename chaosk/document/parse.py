@@ -61,7 +61,9 @@ class _Composer:
             elif isinstance(event, yaml.NodeEvent):
                 root = self._node(event, events, ())
         if root is None or (isinstance(root, Scalar) and root.value is None):
-            raise Unreadable(SourcePosition(1, 1), "the file is empty; write a document with `name:` and what it needs")
+            raise Unreadable(
+                SourcePosition(1, 1), "the file is empty; write a document with `name:` and its other keys"
+            )
         return root
 
     def _one_document(self, event: yaml.DocumentStartEvent, root: Node | None) -> None:

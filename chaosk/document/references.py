@@ -83,7 +83,7 @@ def _names(draft: Draft) -> Iterator[Found]:
         for name in (turn.written, turn.name):
             first = taken.setdefault(name, turn.path)
             if first != turn.path:
-                what = f"{spell(first)} is called {name!r}, too; give each entry a name of its own"
+                what = f"{spell(first)} is called {name!r}, too; give each entry a unique name"
                 yield draft.at(path, what)
                 break
 

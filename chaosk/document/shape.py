@@ -63,7 +63,7 @@ def _entry_shape() -> type[Model]:
 
 def _item_shape(entry: Any) -> object:  # noqa: ANN401 - an annotation
     times = Field(ge=1, le=MOST_ROUNDS, description="How many rounds.")
-    inner = Field(min_length=1, description="What is done in each round, one after the other; no entry has `at`.")
+    inner = Field(min_length=1, description="The entries of a round, carried out in this order; none has `at`.")
     own = {REPEAT: (int, times), ENTRIES: (tuple[entry, ...], inner)}
     says = "Entries that are carried out round after round, as `NAME-1`, `NAME-2` and so on."
     block: Any = _model("Repeat", says, own)

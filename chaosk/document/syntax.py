@@ -18,7 +18,7 @@ _SAID = {
     "unexpected end of stream": "a quote is not closed; close it",
     "unknown escape character": "a backslash in double quotes that escapes nothing; use single quotes",
     "undefined tag handle": "tags (!…) are not read; remove it",
-    "block sequence entries are not allowed": "a dash where no list can be; put the list on a line of its own",
+    "block sequence entries are not allowed": "a list cannot start on this line; start it on the next line",
 }
 """Our messages by a part of libyaml's."""
 

@@ -106,7 +106,9 @@ def _several_subjects(metric: Metric, value: object, loc: Loc, errors: list[Init
     place = (*loc, "of")
     if any(isinstance(part, str) for part in loc):
         errors.append(
-            _error(place, value, f"stands under one {metric.subject} already; bound them in a list beside it")
+            _error(
+                place, value, f"cannot be used below one {metric.subject}; write a list of bounds, one of them with of"
+            )
         )
     elif not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) for each in value):
         errors.append(_error(place, value, f"must be a list of {metric.subject}s; write of: [one, another]"))

@@ -25,7 +25,7 @@ def parse_rules(value: object) -> object:
         msg = f"must be a list of rules, or whose by rule; {_SAMPLE}"
         raise ValueError(msg)  # noqa: TRY004 - pydantic reports only ValueErrors
     if nobody := next((rule for rule, whose in value.items() if whose in ([], None)), None):
-        raise ValueError(f"{nobody} of nobody; write {nobody}: [readers], or {nobody}: {ANYBODY}")
+        raise ValueError(f"{nobody} names no reader; write {nobody}: [readers], or {nobody}: {ANYBODY}")
     return {rule: () if whose == ANYBODY else whose for rule, whose in value.items()}
 
 
@@ -81,7 +81,7 @@ class ExpectedRules(Model):
             "type": "object",
             "properties": {
                 "must": {"anyOf": [listed, mapped], "description": "Rules that have to be broken, each at least once."},
-                "may": {"anyOf": [listed, mapped], "description": "Rules that may be broken besides."},
+                "may": {"anyOf": [listed, mapped], "description": "Rules that may be broken as well."},
             },
             "additionalProperties": False,
             "minProperties": 1,

@@ -41,9 +41,9 @@ def short(settle: float, probes: Mapping[str, Mapping[str, Any]]) -> str | None:
     if settle >= needed:
         return None
     return (
-        f"settle: {spell_duration(settle)} is too short to tell that a transaction of {probe} hangs: that takes "
+        f"settle: {spell_duration(settle)} is too short to detect that a transaction of {probe} hangs: that takes "
         f"{spell_duration(needed)}, its {_SETTING} and {spell_duration(SLACK)}; a run in which a last stable offset "
-        "stands still settles for so long by itself"
+        "does not advance settles that long automatically"
     )
 
 

@@ -131,7 +131,7 @@ UNNAMED = {
         "name the rule or the figure",
     ),
     "by a bound from above": ("{verdict: violation, duplicate_records: {max: 3}}", "expect.verdict", "name the rule"),
-    "missing evidence": ("verdict: inconclusive", "expect.verdict", "cannot ask for missing evidence"),
+    "missing evidence": ("verdict: inconclusive", "expect.verdict", "cannot expect missing evidence"),
     "a degradation of one of several": (
         "{verdict: degraded, recovery: 9s, unavailability: 1s}", "expect.verdict", "of 2 bounds",
     ),
@@ -143,7 +143,7 @@ UNNAMED = {
         "{verdict: violation, rules: {must: {A4: [order]}}}", "expect.rules.must.A4[0]", "did you mean 'orders'?",
     ),
     "no rule": ("{verdict: violation, rules: []}", "expect.rules", "names no rule"),
-    "a rule of nobody": ("{verdict: violation, rules: {A4: []}}", "expect.rules", "A4 of nobody"),
+    "a rule of nobody": ("{verdict: violation, rules: {A4: []}}", "expect.rules", "A4 names no reader"),
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ BROKEN = [
     ("a:\n\tb: 1\n", SourcePosition(2, 1), "use spaces"),
     ("a:\n  - b\n c\n", SourcePosition(3, 2), "the indentation does not fit"),
     ("a: 1\n  b: 2\n", SourcePosition(2, 4), "a colon where no key can be"),
-    ("a: - b\n", SourcePosition(1, 4), "a dash where no list can be"),
+    ("a: - b\n", SourcePosition(1, 4), "a list cannot start on this line"),
     ("a: !x!y z\n", SourcePosition(1, 4), "tags (!…) are not read"),
     ("a\nb: 1\n", SourcePosition(2, 2), "a colon where no key can be"),
 ]

@@ -203,7 +203,7 @@ def _told(one: ReportedLease) -> str:
         "armed": "undone now",
         "dead": "undone now; the host's own timer was gone",
         "booted": "undone now; the host was booted since",
-        "healed": "the host had undone it by itself",
+        "healed": "already undone by the host",
     }[one.state]
     return f"{_name(one)}: {how}"
 

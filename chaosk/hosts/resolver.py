@@ -46,7 +46,9 @@ with ThreadPoolExecutor(16) as pool:
 def lay_out(folder: Path) -> None:
     """Copy this machine's resolver files into ``folder``; raises PreflightError if probes cannot use copies."""
     if Path("/var/run/nscd/socket").exists():
-        raise PreflightError("nscd answers for names on this machine, whatever is in its files; stop nscd")
+        raise PreflightError(
+            "nscd resolves names on this machine and ignores the probes' copies of its files; stop nscd"
+        )
     for name in FILES:
         (folder / _BEFORE).mkdir(parents=True, exist_ok=True)
         try:

@@ -104,7 +104,7 @@ def test_many_threads(sshd: Sshd, ssh: Ssh) -> None:
 
 def test_too_much_output_costs_the_shell_only(ssh: Ssh) -> None:
     """A command that never stops talking ends in a clear error, and the next one is not troubled by its rest."""
-    with pytest.raises(StepError, match=r"said more than 16 MiB"):
+    with pytest.raises(StepError, match=r"wrote more than 16 MiB"):
         ssh.run(kept("cat", "/dev/zero"))
     assert ssh.run(kept("echo", "next")).stdout == "next\n"
 

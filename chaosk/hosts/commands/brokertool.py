@@ -86,7 +86,7 @@ def refused(inventory: Inventory) -> str | None:
     if inventory.kafka.client_config is not None or str(spoken).upper() == IN_THE_CLEAR:
         return None
     return (
-        f"clients of {inventory.name} use {spoken}, and Kafka's own tools on the hosts need a file that says how; "
+        f"clients of {inventory.name} use {spoken}, so Kafka's own tools on the hosts need a file with these settings; "
         "write `client_config` below `kafka` in the inventory"
     )
 

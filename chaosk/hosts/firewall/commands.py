@@ -13,7 +13,7 @@ from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
 from chaosk.spec.fields import Firewall
 
-REMEDY = "keep what manages this host's packet filter (firewalld, ufw, nftables, Docker) from loading it meanwhile"
+REMEDY = "prevent firewalld, ufw, nftables or Docker on this host from reloading the packet filter during a run"
 """Remedy for a cut that did not last."""
 TIMEOUT = 30.0
 """Time-out in seconds: another program may hold the lock of the packet filter for a while."""

@@ -120,7 +120,7 @@ def test_chaosk_is_killed_while_the_power_is_off(place: Path, inventory: Invento
     until(lambda: answers(inventory), 180)
     until((kept(LAB) / "leases/killed-20.fault/healed").exists, 30)
     found = healed(inventory)
-    assert found[HERE].what.endswith("the host had undone it by itself")
+    assert found[HERE].what.endswith("already undone by the host")
     assert found["node1"].what.endswith("undone now; the host was booted since")
     assert {one.state for one in healed(inventory).values()} == {"whole"}
     until(lambda: labs.status(LAB).healthy, 120)

@@ -90,7 +90,7 @@ class Exchange:
             while channel.recv_stderr_ready():
                 stderr += channel.recv_stderr(_CHUNK)
             if len(stdout) + len(stderr) > MOST_OUTPUT:
-                raise StepError(f"{self.name}: `{self.command.brief}` said more than {MOST_OUTPUT // 1024**2} MiB")
+                raise StepError(f"{self.name}: `{self.command.brief}` wrote more than {MOST_OUTPUT // 1024**2} MiB")
             waited = time.monotonic() - began
             if waited >= self._patience:
                 raise self.lost(f"no answer within {self._patience:g} s")

@@ -118,13 +118,13 @@ def _why(error: Exception, host: Host, offered: paramiko.PKey | None, revoked: f
             return f"its host key {_fingerprint(offered)} is not in {path}; check it, then: {_scan(host, path)}"
         case paramiko.BadHostKeyException():
             key = _fingerprint(error.key)
-            hint = "if it was set up anew, remove its old line there; if not, someone may be in between"
+            hint = "if the host was reinstalled, remove its old line there; if not, the connection may be intercepted"
             return f"its host key changed: it offers {key}, which is not the one in {path}; {hint}"
         case paramiko.PasswordRequiredException():
             return f"its key file {host.key_file} needs a passphrase; leave key_file out and add it to an SSH agent"
         case paramiko.AuthenticationException():
             key = f"key {host.key_file}" if host.key_file else "keys of the SSH agent"
-            todo = "put the public key into its authorized_keys, or see what its sshd says (AllowUsers?)"
+            todo = "put the public key into its authorized_keys, or check its sshd's settings (AllowUsers?)"
             return f"login as {host.user} with the {key} was refused; {todo}"
         case _:
             said = str(error) or type(error).__name__

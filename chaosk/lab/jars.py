@@ -89,7 +89,7 @@ def explain(version: str, output: str) -> str:
         return f"Kafka {version}: {os.strerror(errno.ENOSPC)} while its jars were resolved; free some space"
     if re.search(r"Could not find artifact org\.apache\.kafka:|org\.apache\.kafka:\S+ was not found in", output):
         return f"Kafka {version} is not in the Maven repository; take a released version, for example 3.9.2"
-    first = next((line for line in output.splitlines() if "ERROR" in line), output.strip() or "it said nothing")
+    first = next((line for line in output.splitlines() if "ERROR" in line), output.strip() or "no output")
     return f"Kafka {version}: Maven cannot resolve the jars: {first.removeprefix('[ERROR]').strip()}"
 
 

@@ -121,7 +121,7 @@ def as_json(value: object) -> str:
 
 def _last_line(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
 def read_pid(file: Path) -> int:

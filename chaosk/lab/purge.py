@@ -45,7 +45,7 @@ def _refuse_changes() -> None:
             name = lock.name.removeprefix(".").removesuffix(".lock")
             raise LabError(f"the lab {name} is being changed by another chaosk; purge when that is done")
     if names := state.names():
-        raise LabError(f"the lab {names[0]} was put up meanwhile; purge again")
+        raise LabError(f"the lab {names[0]} was started during the purge; purge again")
 
 
 def size(place: Path) -> int:

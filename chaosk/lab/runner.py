@@ -68,7 +68,7 @@ def run(argv: Sequence[str], *, stdin: str = "", timeout: float = 60.0, environm
     """Run ``argv`` and return its output; raises LabError if it is missing, fails, or exceeds ``timeout`` seconds."""
     done = attempt(argv, stdin=stdin, timeout=timeout, environment=environment)
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip() or "it said nothing"
+        said = (done.stderr or done.stdout).strip() or "no output"
         raise LabError(f"{' '.join(argv)}: exit status {done.returncode}: {said}")
     return done.stdout
 

@@ -147,7 +147,7 @@ def _check(layout: LabLayout, found: tuple[Seat, ...], metadata: Metadata) -> No
 
 def _check_kind(layout: LabLayout, kind: Role, ids: list[int]) -> None:
     for number in {number for number in ids if ids.count(number) > 1}:
-        raise UsageError(f"layout: {kind} {number} is on two hosts; give each an id of its own")
+        raise UsageError(f"layout: {kind} {number} is on two hosts; give each a unique id")
     wanted = getattr(layout, f"{kind}s")
     if f"{kind}s" in layout.model_fields_set and wanted != len(ids):
-        raise UsageError(f"layout has {len(ids)} {kind}s, but {kind}s says {wanted}; drop one of the two")
+        raise UsageError(f"layout has {len(ids)} {kind}s, but {kind}s is {wanted}; remove one of the two")

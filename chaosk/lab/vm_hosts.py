@@ -117,7 +117,7 @@ class VmHosts(KeptHosts):
         ssh, *rest = ssh_files.client(self._state.directory, address)
         done = runner.attempt([*network, ssh, *options, *rest, line], timeout=timeout)
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip() or "it said nothing"
+            said = (done.stderr or done.stdout).strip() or "no output"
             raise LabError(f"{host}: {shlex.join(argv)}: exit status {done.returncode}: {said}")
         return done.stdout
 

@@ -96,7 +96,7 @@ def _alone(argv: list[str], proc: Path = Path("/proc")) -> None:
 
 def explain(output: str) -> str:
     """Return one line of a failed program's output: its first error, or otherwise its last line."""
-    lines = output.strip().splitlines() or ["it said nothing"]
+    lines = output.strip().splitlines() or ["no output"]
     return next((line.removeprefix("E: ") for line in lines if line.startswith("E: ")), lines[-1])
 
 

@@ -34,7 +34,7 @@ def test_failure_says_what_and_why() -> None:
 
 def test_a_silent_failure_is_still_named() -> None:
     """A program that says nothing does not leave the message empty."""
-    with pytest.raises(LabError, match="false: exit status 1: it said nothing"):
+    with pytest.raises(LabError, match="false: exit status 1: no output"):
         runner.run(["false"])
 
 

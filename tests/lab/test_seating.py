@@ -97,7 +97,7 @@ def test_contradictions(layout: dict[str, tuple[str, ...]], message: str) -> Non
 
 def test_counts_that_contradict_the_layout() -> None:
     """A number beside a layout that says otherwise is refused rather than ignored."""
-    with pytest.raises(UsageError, match="layout has 1 brokers, but brokers says 3"):
+    with pytest.raises(UsageError, match="layout has 1 brokers, but brokers is 3"):
         seats(LabLayout(brokers=3, layout={"a": ("broker 0", "zookeeper 1")}))
 
 

@@ -28,7 +28,7 @@ def test_debian_comes_from_where_the_machine_has_it() -> None:
     [
         ("I: Retrieving x\nE: Couldn't download packages: x\nI: more\n", "Couldn't download packages: x"),
         ("mkfs.ext4: No space left on device\n", "mkfs.ext4: No space left on device"),
-        (" \n", "it said nothing"),
+        (" \n", "no output"),
     ],
 )
 def test_one_line_says_why(output: str, reason: str) -> None:

@@ -14,11 +14,11 @@ _RESERVED = {
     **_client.RESERVED,
     "group.id": "write group",
     "enable.auto.commit": "write commit: automatic, or another way to commit",
-    "enable.auto.offset.store": "write commit: sync or async to choose what is committed",
-    "enable.partition.eof": "it tells how far the probe has read",
+    "enable.auto.offset.store": "write commit: sync or async to choose the offsets that are committed",
+    "enable.partition.eof": "it shows how far the probe has read",
     "isolation.level": "write isolation_level",
 }
-_WRITING = {**_client.RESERVED, "transactional.id": "what it writes is not written in transactions"}
+_WRITING = {**_client.RESERVED, "transactional.id": "the probe does not write in transactions"}
 Commit = Literal["automatic", "sync", "async", "none"]
 
 
@@ -103,13 +103,13 @@ class Consume(Probe):
         if self.offsets is None:
             return
         if self.group is None or self.assign is None or self.commit not in {None, "sync"}:
-            msg = "offsets of its own need a group (a name for the application), assign and commit: sync; write them"
+            msg = "`offsets` needs a group (a name for the application), assign and commit: sync; write them"
             raise ValueError(msg)
         if self.start != "committed" or self.letters() is not None:
-            msg = "offsets of its own say where it starts, and go with no dead letters; leave start or failing out"
+            msg = "`offsets` determines the start, and excludes dead letters; leave start or failing out"
             raise ValueError(msg)
         if self.offsets.topic == self.topic:
-            msg = f"its offsets would be among what it reads; write another topic than {self.topic} to offsets"
+            msg = f"the probe would read its own offsets; write another topic than {self.topic} to `offsets`"
             raise ValueError(msg)
 
     def groups(self) -> tuple[str, ...]:

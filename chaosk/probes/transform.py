@@ -18,7 +18,7 @@ _READING = {
     "group.id": "write group",
     "enable.auto.commit": "offsets are committed in transactions",
     "enable.auto.offset.store": "offsets are committed in transactions",
-    "enable.partition.eof": "it tells how far the probe has read",
+    "enable.partition.eof": "it shows how far the probe has read",
     "isolation.level": "it reads at read_committed",
 }
 _WRITING = {**_client.RESERVED, "transactional.id": "write `transaction: {id: ...}`"}
@@ -60,7 +60,7 @@ class Transform(Probe):
     @model_validator(mode="after")
     def _makes_sense(self) -> Transform:
         if self.topic == self.to:
-            msg = f"it would read what it writes; write another topic than {self.topic} to `to`"
+            msg = f"it would read its own output; write another topic than {self.topic} to `to`"
             raise ValueError(msg)
         if self.transaction.takes_over:
             msg = "takes_over is for probes that produce; start a second transform of the same group instead"

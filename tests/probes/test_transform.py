@@ -25,7 +25,7 @@ def transform(topic: str, **transaction: Any) -> Transform:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"to": "orders"}, "read what it writes"),
+        ({"to": "orders"}, "read its own output"),
         ({"transaction": {"takes_over": "5s"}}, "probes that produce"),
         ({"config": {"isolation.level": "read_uncommitted"}}, "it reads at read_committed"),
         ({"config": {"enable.auto.commit": True}}, "committed in transactions"),

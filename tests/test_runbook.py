@@ -68,7 +68,7 @@ def test_what_a_scenario_says_is_text(tmp_path: Path) -> None:
 def test_a_name_without_a_form_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Before anything is read."""
     assert main(["plan", str(tmp_path / "none.yaml"), "--runbook", str(tmp_path / "day.pdf")]) == ExitCode.USAGE
-    assert "let it end with .md or .html" in capsys.readouterr().err
+    assert "the suffix determines the format; use .md or .html" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def _after(away: Absence, places: Collection[Place], around: Surroundings) -> It
     given = [one for one in next_ones if one is not None]
     if len(given) < len(had):
         lacking = [place for place, one in zip(had, next_ones, strict=True) if one is None]
-        yield f"{gone}, and nobody was given {named(lacking)} after that"
+        yield f"{gone}, and no member was given {named(lacking)} after that"
         return
     last = max(given, key=lambda one: one.began)
     waited, session = (last.began - away.began) / 1e9, _limits(away.probe, around).session

@@ -85,13 +85,13 @@ def _most_telling(rows: Sequence[StateRow]) -> tuple[StateRow, ...]:
 
 
 def _otherwise_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
-    """Return differing views of a partition's leader, like ``broker 0 says: leader 0 (epoch 3)``, by partition."""
+    """Return differing views of a partition's leader, like ``broker 0 reports: leader 0 (epoch 3)``, by partition."""
     told: list[dict[str, str]] = []
     for view in views:
         said = [one for one in _items(view.get("said")) if isinstance(one, Mapping)]
         texts: dict[str, list[str]] = {}
         for one in said:
-            texts.setdefault(f"{one.get('topic')} {one.get('partition')}, said otherwise", []).append(_said(one))
+            texts.setdefault(f"{one.get('topic')} {one.get('partition')}, other views", []).append(_said(one))
         told.append({name: "; ".join(each) for name, each in texts.items()})
     names = sorted({name for texts in told for name in texts})[:MOST_ROWS]
     return [_fact_row(name, [texts.get(name, "") for texts in told]) for name in names]
@@ -100,7 +100,7 @@ def _otherwise_rows(views: Sequence[Mapping[str, Any]]) -> list[StateRow]:
 def _said(one: Mapping[str, Any]) -> str:
     leader = "no leader" if one.get("leader") in (None, -1) else f"leader {one.get('leader')}"
     isr = " ".join(str(broker) for broker in _items(one.get("isr")))
-    return f"broker {one.get('broker')} says: {leader} (epoch {one.get('leader_epoch')}), ISR {isr or 'empty'}"
+    return f"broker {one.get('broker')} reports: {leader} (epoch {one.get('leader_epoch')}), ISR {isr or 'empty'}"
 
 
 def _partitions(view: Mapping[str, Any]) -> dict[tuple[str, int], tuple[Replica, ...]]:

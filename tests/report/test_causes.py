@@ -88,7 +88,7 @@ def test_a_member_that_was_missed_at_once_had_no_session_run_out(axis: Axis) -> 
 def test_nobody_works_on_a_lag(axis: Axis) -> None:
     """The only member is gone, and nobody comes after it."""
     (first, second) = said(axis, kept(HELD[0], away=(killed(12, 61, "frozen"),)), outage(12, 60))
-    assert first == "one was frozen at +12.00 s, and nobody was given orders 0 after that"
+    assert first == "one was frozen at +12.00 s, and no member was given orders 0 after that"
     assert second.startswith("no member of readers worked on ")
 
 

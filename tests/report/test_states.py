@@ -41,11 +41,11 @@ def test_who_says_otherwise_is_told() -> None:
     other = said | {"broker": 3, "leader": -1, "isr": []}
     during = {**snapshot(30, Shape()), "said": [said, other, 7]}
     found = state_table({"before": snapshot(-3, Shape()), "during": during, "after": {"said": 7}})
-    row = next(row for row in found.rows if row.name == "orders 0, said otherwise")
+    row = next(row for row in found.rows if row.name == "orders 0, other views")
     assert [(cell.text, cell.changed) for cell in row.cells] == [
         ("", False),
         (
-            "broker 1 says: leader 1 (epoch 4), ISR 1 2 3; broker 3 says: no leader (epoch 4), ISR empty",
+            "broker 1 reports: leader 1 (epoch 4), ISR 1 2 3; broker 3 reports: no leader (epoch 4), ISR empty",
             True,
         ),
         ("", False),

@@ -10,8 +10,8 @@ from chaosk.report.markdown import escaped, section
 from chaosk.report.runbook.content import Runbook
 
 _BY_HAND = (
-    "From any machine that reaches the hosts: the first ends the run and heals its hosts, the second undoes what is "
-    "left, by the very commands above, which the hosts keep."
+    "Run these on any machine that reaches the hosts. The first ends the run and heals its hosts. The second undoes "
+    "the faults that are left, with the commands above, which are stored on the hosts."
 )
 
 
@@ -48,13 +48,13 @@ def _aborts(book: Runbook) -> Iterator[str]:
     yield ""
     yield "## When to stop"
     yield ""
-    yield "By itself the run heals everything and stops when one of these holds:"
+    yield "The run heals everything and stops as soon as one of these holds:"
     yield ""
     yield from (f"- {escaped(abort)}" for abort in book.aborts or ("none is set",))
     yield ""
     yield "We stop as well when (fill in): ____________________________________________"
     yield ""
-    yield "To stop: **h** at the console. It heals at once, and asks nobody."
+    yield "To stop: **h** at the console. It heals at once, without confirmation."
 
 
 def _step(number: int, row: PreviewRow) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _step(number: int, row: PreviewRow) -> Iterator[str]:
     yield f"- What it does: {escaped(row.says)}."
     yield f"- How long: {escaped(row.lasts)}"
     if row.lease:
-        yield f"- If chaosk dies: the host undoes it by itself; lease {escaped(row.lease)}"
+        yield f"- If chaosk dies: the host undoes it when its lease expires; lease {escaped(row.lease)}"
     note = ", an example: only the running cluster knows the target" if row.example else ""
     for label, lines in ((f"Commands{note}", row.does), (f"Its undo{note}", row.undoes)):
         if lines:

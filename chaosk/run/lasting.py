@@ -115,7 +115,7 @@ def lasted(looks: Sequence[FactCheck], since: int, end: int) -> tuple[tuple[str,
             why[-1] += f"; and {len(holes) - 1} more times"
         if (dark := _dark(mine)) is not None:
             seconds, matters = dark
-            line = f"nobody could look for {seconds:.1f} s whether {says}"
+            line = f"not checked for {seconds:.1f} s: {says}"
             if matters and not holes:
                 why.append(f"not known to have lasted: {line}")
             elif not matters:

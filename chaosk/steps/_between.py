@@ -48,7 +48,7 @@ class Between(Groups, ABC):
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
             query = commands.standing(host, which, cut, self.how(), _by(site, host))
-            yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
+            yield Fact(says=f"{self.what} is in place on {host}", query=query, remedy=commands.REMEDY)
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the rules are unchanged, and that the cut-off listeners do not answer this machine.
@@ -60,7 +60,7 @@ class Between(Groups, ABC):
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
             query = commands.lasts(host, which, _by(site, host))
-            yield Fact(says=f"{self.what} stands on {host}", query=query, remedy=commands.REMEDY)
+            yield Fact(says=f"{self.what} is in place on {host}", query=query, remedy=commands.REMEDY)
         if not isinstance(self.how(), Loss):
             yield from self._unanswered(site)
 

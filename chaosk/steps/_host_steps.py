@@ -75,7 +75,7 @@ class HostStep(PerHostStep, ABC):
             at = site.inventory.hosts[name]
             if at.power is not None:
                 yield Fact(says=f"the power of {name} is on", query=power.is_on(at))
-            yield Fact(says=f"{name} has a kernel of its own", query=power.is_own(name, site.boot_id))
+            yield Fact(says=f"{name} has its own kernel", query=power.is_own(name, site.boot_id))
         for server in self.servers(site):
             yield server.running()
 

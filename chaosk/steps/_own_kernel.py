@@ -11,7 +11,7 @@ def shared(inventory: Inventory, host: str) -> str | None:
     if at.power is not None or at.own_kernel:
         return None
     return (
-        f"the inventory does not say that {host} is a machine of its own, and in a container or a namespace "
+        f"the inventory does not mark {host} as a separate machine, and in a container or a namespace "
         "this would hit the whole machine; "
         f"if it is one, write hosts.{host}.own_kernel: true, or its power switch; in a lab: "
         "chaosk lab up --hosts vms"

@@ -25,7 +25,7 @@ STARTUP = 90.0
 
 
 _STARTED_AGAIN = (
-    "keep whoever starts it from doing so, stop the server instead of killing it, or write restart: supervised"
+    "disable the supervisor that starts it, stop the server instead of killing it, or write restart: supervised"
 )
 _WOKEN = "find what sends it SIGCONT or starts it again: a watchdog, a supervisor or a person"
 
@@ -81,7 +81,7 @@ class Server:
         if self.node.kind != "controller":
             query = f"not({self.node.kind}_up({self.node.id}))"
             yield Fact(
-                says=f"nobody serves as {self.node.kind} {self.node.id}",
+                says=f"{self.node.kind} {self.node.id} does not serve",
                 query=query,
                 within=within,
                 remedy=_STARTED_AGAIN,

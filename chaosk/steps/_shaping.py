@@ -48,12 +48,12 @@ class Shaping(Groups, ABC):
         """Verify that the queues are complete, including the filters."""
         for host, every in self._rules(site).items():
             query = shape.stands(host, _id(site), self.how(), every)
-            yield Fact(says=f"{self.what} stands on {host}", query=query)
+            yield Fact(says=f"{self.what} is in place on {host}", query=query)
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the queues are in place and unchanged."""
         for host in self._rules(site):
-            yield Fact(says=f"{self.what} stands on {host}", query=shape.lasts(host, _id(site)))
+            yield Fact(says=f"{self.what} is in place on {host}", query=shape.lasts(host, _id(site)))
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the queues of this entry."""

@@ -34,7 +34,7 @@ class VersionStep(Step, ABC):
                 raise StepError(f"{site.entry}: the target {self.target!r} names {node}; name brokers or controllers")
             if process.installation is None:
                 raise StepError(
-                    f"{site.entry}: the inventory does not say what is installed for {node}; write `installation: "
+                    f"{site.entry}: the inventory has no `installation` for {node}; write `installation: "
                     "{link, versions}` for it, or in a lab: chaosk lab up --also VERSION"
                 )
             yield Server(node, process), process

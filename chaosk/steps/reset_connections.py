@@ -72,4 +72,4 @@ reset_connections: {between: ["leader(orders, 0)", probes]}
 
 def _able(hosts: Iterator[str] | dict[str, tuple[Rule, ...]]) -> Iterator[Fact]:
     for host in dict.fromkeys(hosts):
-        yield Fact(says=f"the kernel of {host} ends connections when it is told to", query=reset.fits(host))
+        yield Fact(says=f"the kernel of {host} can end connections on request", query=reset.fits(host))

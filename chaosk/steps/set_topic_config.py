@@ -18,8 +18,8 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z.]{1,80}$")]
 def _judged(config: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
     if "cleanup.policy" in config:
         msg = (
-            "nobody could tell what compaction removed from what is lost; write cleanup.policy to the topic's own "
-            "`config`, and change other settings here"
+            "records removed by compaction cannot be distinguished from lost ones; write cleanup.policy to the topic's "
+            "own `config`, and change other settings here"
         )
         raise ValueError(msg)
     return config

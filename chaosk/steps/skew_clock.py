@@ -62,8 +62,8 @@ for: 30s
             for server in site.inventory.processes(host):
                 if isinstance(server.service, ScriptService) and server.config is None:
                     raise StepError(
-                        f"{site.entry}: whose process {server.service.pid_file} on {host} names is told by the file's "
-                        "age, which the clock decides; say in the inventory which `config` that process has"
+                        f"{site.entry}: the process in {server.service.pid_file} on {host} is identified only by the "
+                        "file's age, which depends on the clock; write the `config` of that process into the inventory"
                     )
         yield from ()
 

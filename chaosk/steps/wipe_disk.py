@@ -97,10 +97,10 @@ for: 10s
         """Verify that there is nothing to put back, and that the broker serves and is in sync."""
         for server, folder in self.places(site):
             query = wiping.is_settled(server.process, folder, _id(site, folder))
-            yield Fact(says=f"{folder} of {server.name} is what counts", query=query, within=SOON)
+            yield Fact(says=f"{folder} of {server.name} is the final directory", query=query, within=SOON)
         yield from self.serving(site)
         for server in self.servers(site):
-            says = f"{server.name} is in sync wherever it has a replica"
+            says = f"{server.name} is in sync for all its replicas"
             yield Fact(says=says, query=f"replicas_in_sync({server.node.id})", within=self.within)
 
     def tidy(self, site: Site) -> Iterator[Deed]:

@@ -67,7 +67,7 @@ def test_whoever_lifts_a_fault_and_puts_it_back_is_noticed(
     assert len(guards) == 3, run.text
     found = faults(run)
     assert [(one["took"], one["undone"]) for one in found.values()] == [(False, True)] * 3
-    assert "did not last: not seen: the cut stands on node2 (neither" in found["cut"]["why"]
+    assert "did not last: not seen: the cut is in place on node2 (neither" in found["cut"]["why"]
     assert "seen back" in found["cut"]["why"]
     assert "ended and came back between two looks: broker 2 on node3 is frozen" in found["freeze"]["why"]
     assert "broker 0 on node1 is gone" in found["kill"]["why"]

@@ -241,7 +241,7 @@ def test_a_cut_that_was_put_back_did_not_last(hosts: Bare, ssh: Ssh, tmp_path: P
     assert not hosts.whole("node2")
     faults.end(life)
     assert not life.took
-    assert "did not last: it ended and came back between two looks: the cut stands on node2" in life.why[0]
+    assert "did not last: it ended and came back between two looks: the cut is in place on node2" in life.why[0]
     assert life.healed is not None
 
 
@@ -270,6 +270,6 @@ def test_a_renewal_tells_of_a_table_that_is_gone(hosts: Bare, ssh: Ssh, tmp_path
     assert hosts.whole("node2")
     faults.end(life)
     assert not life.took
-    assert "did not last: before undoing it, not seen: the cut stands on node2 (no table chaosk-" in life.why[0]
+    assert "did not last: before undoing it, not seen: the cut is in place on node2 (no table chaosk-" in life.why[0]
     assert "last seen in place 0.0 s after it took" in life.why[0]
     assert life.healed is not None, "undoing what is gone is no trouble"

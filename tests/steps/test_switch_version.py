@@ -74,7 +74,7 @@ def test_what_the_inventory_does_not_have_is_refused(inventory: Inventory) -> No
     with pytest.raises(StepError, match=r"Kafka 4.0.0 is not among .* broker 0 on node1 .*which has 3.9.1, 3.9.2; in"):
         list(step("switch_version: {target: it, version: 4.0.0}").before(site(inventory, it=BROKERS[:1])))
     bare = inventory.model_copy(update={"brokers": {0: inventory.brokers[0].model_copy(update={"installation": None})}})
-    with pytest.raises(StepError, match=r"what is installed for broker 0 on node1; write `installation: \{"):
+    with pytest.raises(StepError, match=r"has no `installation` for broker 0 on node1; write `installation: \{"):
         list(step(SWITCH).before(site(bare, it=BROKERS[:1])))
 
 

@@ -168,7 +168,7 @@ def test_two_writers_in_one_folder_are_refused(tmp_path: Path) -> None:
     """A second process would overwrite the first one's evidence."""
     with LiveLog(tmp_path / "w") as log:
         clocks(log, 1)
-    with pytest.raises(EventLogError, match="holds events already"):
+    with pytest.raises(EventLogError, match="contains events already"):
         LiveLog(tmp_path / "w")
 
 

@@ -16,7 +16,7 @@ _WORDS = {
     "skip": "skip",
     "note": "note",
     "stop": "heal and stop",
-    "unanswered": "nobody answered in time: heal and stop",
+    "unanswered": "no answer in time: heal and stop",
     "lost": "the operator's connection was lost: heal and stop",
 }
 

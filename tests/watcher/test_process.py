@@ -84,7 +84,7 @@ def test_says_why_it_ended(places: dict[int, Endpoint], tmp_path: Path) -> None:
     (tmp_path / "live" / "brokers.arrows").touch()
     watcher = start(places, tmp_path)
     until(lambda: not watcher.running)
-    with pytest.raises(StepError, match=r"the watcher ended with \d+: watcher: .*holds events already"):
+    with pytest.raises(StepError, match=r"the watcher ended with \d+: watcher: .*contains events already"):
         watcher.stop()
 
 

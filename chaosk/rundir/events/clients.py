@@ -26,7 +26,7 @@ READS = table(
     "[R] one row per record delivered to a consumer",
     *WHO,
     ("group", "string", "consumer group; empty for a consumer that assigns itself partitions", True),
-    ("assignment", "int", "how often this member was given this partition anew, from 0"),
+    ("assignment", "int", "how often this member was given this partition again, from 0"),
     ("poll", "long", "which poll of this incarnation delivered it"),
     ("n", "long", "delivery order within this incarnation, from 0"),
     *PLACE,
@@ -241,7 +241,7 @@ INCARNATIONS = table(
 )
 ENDS = table(
     "ends",
-    "the end marker: one row per process of a probe that ended by itself and wrote all it knew",
+    "the end marker: one row per process of a probe that ended normally and wrote all its rows",
     *WHO,
     ("at", "time", "when"),
     ("scheduled", "long", "how many records (a producer), health checks or calls were due, or 0"),

@@ -86,7 +86,7 @@ TOPIC_SETTINGS = table(
     ("at", "time", "when the answer came"),
     ("topic", "string", "topic"),
     ("name", "string", "the setting, like retention.ms"),
-    ("value", "string", "its value in force, wherever it was set"),
+    ("value", "string", "its value in force, set for the topic or by default"),
 )
 
 TABLES = (PARTITIONS, OFFSETS, TOPIC_SETTINGS, BROKERS, ZOOKEEPERS, QUORUM, AUDIT, AUDIT_RANGES, GROUPS)

@@ -45,7 +45,7 @@ class LiveLog:
             msg = f"{folder}: cannot make the folder for events: {error.strerror}"
             raise EventLogError(msg) from error
         if any(folder.glob(f"*{SUFFIX}")):
-            msg = f"{folder}: holds events already; each process of a run writes into a folder of its own"
+            msg = f"{folder}: contains events already; each process of a run needs its own folder"
             raise EventLogError(msg)
         self._folder = folder
         self._run = run

@@ -63,5 +63,5 @@ class Admission:
             return self._foreign()
         except ChaoskError as error:
             raise StepError(
-                f"refused: nobody knows what it would do to the topics of others, as the cluster does not tell: {error}"
+                f"refused: its harm to topics outside the scenario is unknown, as they cannot be read: {error}"
             ) from error

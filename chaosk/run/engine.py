@@ -168,10 +168,10 @@ class Engine:
         if evidence.transacted():
             with self._enter("markers"):
                 for line in evidence.markers(self._rundir):
-                    self._display.say(f"its transactions cannot all be told: {line}")
+                    self._display.say(f"transactions incomplete: {line}")
         with self._enter("copies"):
             for line in evidence.copies(self._rundir):
-                self._display.say(f"of its replicas: {line}")
+                self._display.say(f"replicas: {line}")
 
     def _snapshot_during(self) -> None:
         """Record the state of the cluster under its first fault, just before that one is undone."""

@@ -205,7 +205,7 @@ class Faults:
 
     def _fail(self, life: FaultProgress, error: ChaoskError) -> None:
         life.took = False
-        life.why.append("told to stop" if isinstance(error, Interrupted) else str(error))
+        life.why.append("the run was told to stop" if isinstance(error, Interrupted) else str(error))
         if not life.armed:
             self._close(life)
 

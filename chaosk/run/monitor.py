@@ -78,7 +78,7 @@ class Monitor:
                 log.warning("stop condition", condition=name, problem=str(error))
                 seen = _blind(looked, error)
             except Exception as error:  # noqa: BLE001 - a defect in a plugin must not leave a run unwatched in silence
-                seen = StopReason(now(), f"a defect in it, so nobody watches: {type(error).__name__}: {error}")
+                seen = StopReason(now(), f"its evaluation failed: {type(error).__name__}: {error}")
             if seen is not None:
                 self._decide(name, seen)
                 return
@@ -92,10 +92,10 @@ class Monitor:
             self._breach = Breach(condition=name, what=seen.what, at=seen.at, decided=now())
         self._stop.set()
         log.warning("stopping", **self._breach.model_dump())
-        self._say(f"STOP CONDITION {name}: {seen.what}; healing what is in place")
+        self._say(f"STOP CONDITION {name}: {seen.what}; healing all faults")
 
 
 def _blind(looked: int, error: ChaoskError) -> StopReason | None:
     """Return a breach if the last successful evaluation is too long ago."""
     blind = (now() - looked) / 1e9
-    return None if blind < BLIND else StopReason(now(), f"it cannot look for {blind:.0f} s, so nobody watches: {error}")
+    return None if blind < BLIND else StopReason(now(), f"it could not be evaluated for {blind:.0f} s: {error}")

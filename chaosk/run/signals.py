@@ -38,7 +38,7 @@ def heard(
         if not stop.is_set():
             first.append(time.monotonic())
             stop.set()
-            say(f"{name}: ending the run; healing what is in place")
+            say(f"{name}: ending the run and healing all faults")
         elif number == signal.SIGINT and (not first or time.monotonic() - first[0] >= AGAIN_AFTER):
             leave()
         else:

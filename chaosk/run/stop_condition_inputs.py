@@ -120,7 +120,7 @@ class RunStopConditionInputs:
         if state is None:
             return None
         if now() - state.at > STALE * 1e9:
-            raise StepError(f"the watcher has said nothing new for {(now() - state.at) / 1e9:.0f} s")
+            raise StepError(f"the watcher has reported nothing for {(now() - state.at) / 1e9:.0f} s")
         foreign = [one for one in state.strained if self._foreign.is_foreign(one.topic)]
         with self._lock:
             leaderless = [(one.topic, one.partition) for one in foreign if one.leader < 0]

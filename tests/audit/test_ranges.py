@@ -98,7 +98,7 @@ def test_says_when_followers_do_not_come() -> None:
     [
         (FakeBrokers(leaders=(0, -1)), "broker -1: no answer within 1 s"),
         (FakeBrokers(silent=(1,)), "broker 1: no answer within 1 s"),
-        (FakeBrokers(offsets={0: (0, 9, 9, 9)}), "no leader tells its offsets"),
+        (FakeBrokers(offsets={0: (0, 9, 9, 9)}), "no leader reported its offsets"),
     ],
 )
 def test_a_partition_that_nobody_can_tell_of(brokers: FakeBrokers, why: str) -> None:

@@ -21,7 +21,7 @@ from chaosk.core.errors import ExitCode
         (["--game-day", "--answer-within", "soon"], "'soon' is not a duration"),
         (["--game-day", "--answer-within", "500ms"], "too short to read a question"),
         (["--game-day", "--operator", "an\x1bna"], "printable characters"),
-        (["--game-day"], "asks somebody at a terminal"),
+        (["--game-day"], "needs a terminal"),
     ],
 )
 def test_what_does_not_fit_is_refused(

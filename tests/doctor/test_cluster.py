@@ -106,5 +106,5 @@ def test_listeners_are_told_by_broker_and_name() -> None:
     assert nowhere.seen == "advertises kafka-1.invalid:9092, and that leads nowhere from here: no such name"
     assert "advertised.listeners" in nowhere.todo
     assert (silent.where, silent.what) == ("broker 2", "listener OUTSIDE")
-    assert silent.seen == "does not answer where the inventory says: connection refused"
+    assert silent.seen == "does not answer at the address in the inventory: connection refused"
     assert well.state == "ok"

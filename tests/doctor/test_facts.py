@@ -112,7 +112,7 @@ def test_what_is_no_answer_is_none() -> None:
 @pytest.mark.parametrize("line", ["nonsense 1", "space / x y yes", "space /", "uid many"])
 def test_a_damaged_answer_is_told_with_its_line(line: str) -> None:
     """Never a traceback, never half an answer taken for whole."""
-    with pytest.raises(StepError, match="a: cannot read what it says of itself: "):
+    with pytest.raises(StepError, match="a: cannot parse the facts of this host: "):
         read("a", f"uid 0\n{line}\n")
 
 

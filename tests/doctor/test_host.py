@@ -142,4 +142,4 @@ def test_a_connection_that_breaks_half_way_is_a_finding(error: ChaoskError) -> N
 def test_a_damaged_answer_is_a_finding() -> None:
     """Not a crash, and not taken for a fit host."""
     (found,) = wrong(Answers(sh=(0, "uid 0\nspace / a b c\n", "")))
-    assert "cannot read what it says of itself" in found.seen
+    assert "cannot parse the facts of this host" in found.seen

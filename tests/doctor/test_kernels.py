@@ -32,5 +32,5 @@ def test_two_hosts_with_one_kernel() -> None:
 
 def test_what_cannot_be_told_is_bad() -> None:
     """Silence is no yes, from a host or from this machine."""
-    assert set(seen({"a": "", "b": "1"}).values()) == {"which kernel it has cannot be told", "ok"}
-    assert set(seen({"a": "1"}, "").values()) == {"which kernel it has cannot be told"}
+    assert set(seen({"a": "", "b": "1"}).values()) == {"its kernel cannot be identified", "ok"}
+    assert set(seen({"a": "1"}, "").values()) == {"its kernel cannot be identified"}

@@ -21,7 +21,7 @@ def lease(state: State = "armed", about: dict[str, str] | None = None) -> Report
         ("armed", "heals itself in 12 s"),
         ("dead", "its timer is gone"),
         ("booted", "the host was booted since"),
-        ("healed", "the host has undone it by itself"),
+        ("healed", "already undone by the host"),
     ],
 )
 def test_a_lease_of_a_former_run_is_bad_in_every_state(state: State, told: str) -> None:
@@ -57,7 +57,7 @@ def test_who_has_the_lock_is_told_once_with_its_hosts() -> None:
     """One run on three hosts is one thing to do."""
     said = "r1 25 the run r1 of me@here"
     (found,) = held({"a": said, "b": said, "c": ""})
-    assert (found.state, found.seen) == ("bad", "the run r1 of me@here has it (on a, b)")
+    assert (found.state, found.seen) == ("bad", "held by the run r1 of me@here (on a, b)")
     assert "chaosk halt" in found.todo
     assert [one.state for one in held({"a": "", "b": ""})] == ["ok"]
     assert len(list(held({"a": said, "b": "r2 9 the run r2 of you@there"}))) == 2

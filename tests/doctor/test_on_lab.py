@@ -108,7 +108,7 @@ def test_a_wrong_host_key(ward: Ward, tmp_path: Path) -> None:
     found = ward.one("node3", "host key", inventory=ward.copy(tmp_path / "wrong.yaml", **changed))
     assert found["state"] == "bad"
     assert "its host key changed: it offers ssh-ed25519 SHA256:" in found["seen"]
-    assert "someone may be in between" in found["todo"]
+    assert "the connection may be intercepted" in found["todo"]
 
 
 def test_no_packet_filter(ward: Ward, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_full_disk_where_leases_are_kept(ward: Ward) -> None:
     with ward.spoilt("node2", spoil, "umount /var/lib/chaosk"):
         found = ward.one("node2", "room for leases")
     assert found["seen"] == "/var/lib/chaosk has 0 KiB free"
-    assert "make room there, 1024 KiB at least" in found["todo"]
+    assert "free at least 1024 KiB there" in found["todo"]
 
 
 def test_a_shell_that_is_slow_to_start(ward: Ward) -> None:
@@ -184,7 +184,7 @@ def test_another_run_that_holds_the_cluster(ward: Ward) -> None:
     assert ward.send(lock.take("node1", "other", "me@here", 120.0)).ok
     assert ward.send(lease.arm(running, 600.0)).ok
     found = ward.one("cluster", "lock")
-    assert found["seen"] == "the run other of me@here has it (on node1)"
+    assert found["seen"] == "held by the run other of me@here (on node1)"
     assert "chaosk halt" in found["todo"]
     assert ward.send(lease.disarm("node1", "other.cut")).ok
     assert ward.send(lock.leave("node1", "other")).ok
@@ -282,7 +282,7 @@ def test_an_isr_that_is_not_full(ward: Ward) -> None:
     assert "orders-0: replicas on 2 are not in sync; orders-1: replicas on 2 are not in sync" in told["seen"]
     assert "a fault on top would prove nothing" in told["todo"]
     assert "broker 2 does not answer" in str([one["seen"] for one in findings if one["what"] == "health"])
-    assert seen["broker 2", "listener CLIENT"]["seen"].startswith("does not answer where the inventory says")
+    assert seen["broker 2", "listener CLIENT"]["seen"].startswith("does not answer at the address in the inventory")
 
 
 def test_a_host_that_is_away(ward: Ward, tmp_path: Path) -> None:

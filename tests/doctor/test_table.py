@@ -31,7 +31,7 @@ def test_every_finding_is_a_row_and_every_remedy_a_line() -> None:
     text = drawn(FOUND)
     assert text.count("node1") == 2, "its row, and its remedy"
     assert text.index("node2, tools: install mawk") < text.index("node1, shell: see ~/.bashrc")
-    assert "No run may start before what is bad is put right." in text
+    assert "No run may start until every bad finding is fixed." in text
 
 
 def test_what_a_host_says_is_no_markup() -> None:

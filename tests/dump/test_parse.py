@@ -61,7 +61,7 @@ def test_batches_are_told_with_epoch_and_checksum() -> None:
         ("log a-0\nsegment 0\nbatches 0 1 7 0\nbatch", "the tool did not get to its end"),
         ("log a-0\nsegment 0\nreached 1\nstatus 1\n", "the tool ended with 1"),
         ("log a-0\nsegment 0\nfull\nstatus 0\n", "there is more than can be fetched"),
-        ("log a-0\nsegment 0\nstrange Found 3 invalid bytes\nstatus 0\n", "does not understand: Found 3 invalid"),
+        ("log a-0\nsegment 0\nstrange Found 3 invalid bytes\nstatus 0\n", "in the output of the tool: Found 3 invalid"),
         ("absent a-0\nstatus 0\n", "it is in none of the broker's data directories"),
     ],
 )
@@ -96,11 +96,11 @@ def test_logs_before_the_end_are_whole() -> None:
 )
 def test_a_line_of_another_form_is_refused(line: str) -> None:
     """Nothing is guessed: the error names the host and shows the line."""
-    with pytest.raises(StepError, match="node1: cannot read what it says of its logs"):
+    with pytest.raises(StepError, match="node1: cannot parse the dump of its logs"):
         read("node1", f"log a-0\n{line}\nstatus 0\n")
 
 
 def test_what_belongs_to_no_log_is_refused() -> None:
     """A marker before any log's name is nobody's."""
-    with pytest.raises(StepError, match="node1: speaks of a log before it says which: marker 1 2 3 COMMIT"):
+    with pytest.raises(StepError, match="node1: the dump of its logs has a line without a log: marker 1 2 3 COMMIT"):
         read("node1", "marker 1 2 3 COMMIT\nstatus 0\n")

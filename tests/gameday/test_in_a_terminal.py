@@ -234,5 +234,5 @@ def test_what_is_no_terminal_is_refused(tmp_path: Path) -> None:
         text=True, timeout=60, check=False,
     )  # fmt: skip
     assert ended.returncode == ExitCode.USAGE
-    assert "asks somebody at a terminal" in ended.stderr
+    assert "needs a terminal" in ended.stderr
     assert not (tmp_path / "notes").exists()

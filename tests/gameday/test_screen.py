@@ -102,7 +102,7 @@ def test_a_long_question_can_be_scrolled() -> None:
 def test_a_question_takes_the_timelines_place() -> None:
     """With what counts of the rest."""
     shown = text(view(2, asked=True))
-    for part in ("answer within 5:00", "on broker 0", "does", "undo", "cut-0", "writer-0", "orders-0", "stands still"):
+    for part in ("answer within 5:00", "on broker 0", "does", "undo", "cut-0", "writer-0", "orders-0", "paused"):
         assert part in shown, part
 
 

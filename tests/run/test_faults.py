@@ -368,7 +368,7 @@ def test_an_interrupted_injection_is_undone_and_says_so(
     with pytest.raises(Interrupted):
         faults.inject(fault("a"), entry("a"), stop)
     assert faults.heal_all() == ()
-    assert (rows[0]["took"], rows[0]["undone"], rows[0]["why"]) == (False, True, "told to stop")
+    assert (rows[0]["took"], rows[0]["undone"], rows[0]["why"]) == (False, True, "the run was told to stop")
 
 
 def test_an_undo_that_fails_for_good_is_named_and_stays_armed(

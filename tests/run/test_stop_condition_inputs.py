@@ -124,7 +124,7 @@ def test_how_long_a_partition_is_offline() -> None:
 def test_old_news_is_no_news(early: Clock) -> None:
     """A watcher that says nothing any more is not taken at its last word."""
     early.seconds = 100.0
-    with pytest.raises(StepError, match="the watcher has said nothing new for 6 s"):
+    with pytest.raises(StepError, match="the watcher has reported nothing for 6 s"):
         sight([watched(94)]).strained()
     assert sight([watched(96)]).strained() is not None
 

@@ -105,9 +105,9 @@ def _ask_leader(
 def _range(topic: str, partition: int, told: ReplicaOffsets | str | None) -> AuditRange:
     empty = AuditRange(topic, partition, known=False)
     if not isinstance(told, ReplicaOffsets):
-        return replace(empty, why=told or "no leader tells its offsets")
+        return replace(empty, why=told or "no leader reported its offsets")
     if told.log_start is None or told.high_watermark is None or told.last_stable is None or told.log_end is None:
-        return replace(empty, why="its leader does not tell its offsets")
+        return replace(empty, why="its leader did not report its offsets")
     behind = told.log_end - told.high_watermark
     return AuditRange(
         topic, partition, told.log_start, told.high_watermark, told.last_stable,

@@ -100,7 +100,7 @@ class Console:
                 self._desk.stop("lost", str(lost))
                 if self._desk.over:
                     return
-                self.say(f"the terminal is gone ({lost}): ending the run; healing what is in place")
+                self.say(f"the terminal is gone ({lost}): ending the run and healing all faults")
 
     def _read(self) -> None:
         self._desk.mind_signals()
@@ -143,7 +143,7 @@ class Console:
 
     def _stop(self, key: str) -> None:
         if not (self._desk.stopping or self._desk.over):
-            self.say(f"{self._desk.operator}: heal and stop; healing what is in place")
+            self.say(f"{self._desk.operator}: heal and stop; healing all faults")
             self._desk.stop("stop", key)
 
     # --- frames -------------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def _head(view: ConsoleView) -> Text:
         phase = ("HEALING", "bold red")
     else:
         phase = (status.phase.replace("_", " ") or "preparing", "bold")
-    stands = "  the timeline stands still" if status.stands else ""
+    stands = "  timeline paused" if status.stands else ""
     return Text.assemble(
         ("GAME DAY  ", "bold"),
         phase,

@@ -144,7 +144,7 @@ def _question(view: ConsoleView, width: int) -> Iterator[Text]:
     if asked.again:
         yield from wrapped(asked.again, width, "bold red")
     yield from wrapped(f"{asked.says}.", width)
-    yield from wrapped(f"on {', '.join(asked.targets) or 'nobody in particular'}", width, "bold")
+    yield from wrapped(f"on {', '.join(asked.targets) or 'no particular node'}", width, "bold")
     yield from wrapped(_lasting(asked.lasts, asked.lease), width)
     for label, lines in (("does", asked.does), ("undo", asked.undoes)):
         for number, line in enumerate(lines):

@@ -32,8 +32,8 @@ def refuse_unfit() -> None:
     """Raise UsageError unless this process has a terminal that is large enough."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
-            "--game-day asks somebody at a terminal, and standard input or output is none; run it there (of SSH: with "
-            "`ssh -t`), or without --game-day"
+            "--game-day needs a terminal, but standard input or output is not one; run it in a terminal (over SSH: "
+            "with `ssh -t`), or without --game-day"
         )
     if os.environ.get("TERM", "") in _DULL:
         raise UsageError("--game-day draws on the terminal, and TERM names none that can; set it, like TERM=xterm")

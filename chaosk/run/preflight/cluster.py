@@ -18,7 +18,7 @@ from chaosk.spec.inventory import Inventory
 
 FEW = 5
 """Maximum number of partitions named; the others are only counted."""
-_WAIT = "wait until it is whole, or mend it: a fault on top would prove nothing"
+_WAIT = "wait until the cluster is healthy, or repair it; a fault on top would prove nothing"
 
 
 def cluster(live: Live, brokers: Brokers, inventory: Inventory, own: Collection[str] = ()) -> Iterator[Diagnostic]:
@@ -49,12 +49,12 @@ def listeners(found: Iterable[Advertised]) -> Iterator[Diagnostic]:
         where, what = f"broker {one.broker}", f"listener {one.listener}"
         if one.says is None:
             yield bad(
-                where, what, f"does not answer where the inventory says: {one.why_not}",
-                one.todo or "start the broker, or correct its address, or what client: says of TLS and the login",
+                where, what, f"does not answer at the address in the inventory: {one.why_not}",
+                one.todo or "start the broker, or correct its address or the TLS and login settings in client:",
             )  # fmt: skip
         elif one.is_broker is not None:
             yield bad(
-                where, what, f"broker {one.is_broker} answers there: what is aimed at the one would hit the other",
+                where, what, f"broker {one.is_broker} answers there: a fault would hit the wrong broker",
                 f"have the inventory name the host, the files and the listeners of broker {one.broker} for it",
             )  # fmt: skip
         elif one.why_not is not None:

@@ -21,7 +21,7 @@ def configured(brokers: Brokers, every: tuple[int, ...], wanted: Mapping[str, Sc
         try:
             found = broker_config(brokers, broker, wanted).values
         except ClusterError as error:
-            yield bad(where, "configuration", str(error), "look why it does not tell")
+            yield bad(where, "configuration", str(error), "find out why it cannot be read")
             continue
         wrong = [
             f"{name} is {found[name]!r}" if name in found else f"{name} is unknown to it"

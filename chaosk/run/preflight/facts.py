@@ -89,7 +89,7 @@ def read(host: str, said: str) -> HostFacts | None:
         for line in said.splitlines():
             facts = _with(facts, line)
     except ValueError as error:
-        raise StepError(f"{host}: cannot read what it says of itself: {line[:200]!r}") from error
+        raise StepError(f"{host}: cannot parse the facts of this host: {line[:200]!r}") from error
     return facts
 
 

@@ -51,7 +51,7 @@ def _filter(host: str, facts: HostFacts, firewall: str) -> Diagnostic:
     if not any(one.works for one in usable):
         return _no_filter(host, usable, "nft or iptables" if firewall == "auto" else firewall)
     if nft.works and firewall != "iptables":
-        return ok(host, "packet filter", "nft: a cut ends with its lease, whatever dies")
+        return ok(host, "packet filter", "nft: the kernel ends a cut when its lease expires")
     seen = f"iptables ({four.flavour})" + ("" if six.works else ", without IPv6")
     return warning(
         host, "packet filter", seen,
@@ -71,7 +71,7 @@ def _no_filter(host: str, tried: list[CapabilityTest], wanted: str) -> Diagnosti
 def _timer(host: str, facts: HostFacts) -> Diagnostic:
     if facts.timer == "systemd" and not facts.tools.get("systemd-run", False):
         return bad(host, "lease timer", "systemd runs here, but there is no systemd-run", "install on Debian: systemd")
-    how = "systemd-run, started again if it is killed" if facts.timer == "systemd" else "a session of its own (setsid)"
+    how = "systemd-run, started again if it is killed" if facts.timer == "systemd" else "its own session (setsid)"
     return ok(host, "lease timer", how)
 
 
@@ -114,7 +114,7 @@ def _rooms(host: str, facts: HostFacts) -> Iterator[Diagnostic]:
 
 
 def _lease_room(host: str, space: DiskSpace) -> Diagnostic:
-    todo = f"make room there, {LEASE_ROOM} KiB at least: without it no fault is injected"
+    todo = f"free at least {LEASE_ROOM} KiB there: without it no fault is injected"
     if not space.writable:
         return bad(host, "room for leases", f"{LEASES} cannot be written, even by root", "see that it is not read-only")
     if space.free < LEASE_ROOM:
@@ -125,9 +125,11 @@ def _lease_room(host: str, space: DiskSpace) -> Diagnostic:
 def _data_room(host: str, path: str, space: DiskSpace) -> Diagnostic:
     seen = f"{path} has {_spell(space.free)} of {_spell(space.size)} free"
     if space.free < LEASE_ROOM:
-        return bad(host, "room for data", seen, "make room there: a broker that cannot write ends by itself")
+        return bad(host, "room for data", seen, "free some space there: a broker that cannot write shuts down")
     if space.free < SCARCE * space.size:
-        return warning(host, "room for data", seen, "make room there: an experiment writes, and recovery copies")
+        return warning(
+            host, "room for data", seen, "free some space there: an experiment writes records, and recovery copies them"
+        )
     return ok(host, "room for data", seen)
 
 

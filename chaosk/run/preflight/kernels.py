@@ -32,7 +32,7 @@ def apart(ids: Mapping[str, str], here: str) -> Iterator[Diagnostic]:
     for host, mine in ids.items():
         others = [other for other, its in ids.items() if its == mine and other != host]
         if not mine or not here:
-            yield bad(host, "own clock", "which kernel it has cannot be told", _TODO)
+            yield bad(host, "own clock", "its kernel cannot be identified", _TODO)
         elif mine == here:
             yield bad(host, "own clock", "it shares kernel and clock with the machine that chaosk runs on", _TODO)
         elif others:

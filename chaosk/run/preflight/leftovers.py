@@ -25,11 +25,11 @@ def held(holders: Mapping[str, str]) -> Iterator[Diagnostic]:
             on.setdefault(rest.partition(" ")[2], []).append(host)
     for about, hosts in on.items():
         yield bad(
-            "cluster", "lock", f"{about} has it (on {', '.join(hosts)})",
+            "cluster", "lock", f"held by {about} (on {', '.join(hosts)})",
             "wait for it, or end it and heal with `chaosk halt --inventory FILE`",
         )  # fmt: skip
     if not on:
-        yield ok("cluster", "lock", "nobody has it")
+        yield ok("cluster", "lock", "free")
 
 
 def leftovers(
@@ -57,6 +57,6 @@ def _name(one: ReportedLease) -> str:
         "armed": f"heals itself in {one.left:.0f} s",
         "dead": "its timer is gone",
         "booted": "the host was booted since",
-        "healed": "the host has undone it by itself",
+        "healed": "already undone by the host",
     }[one.state]
     return f"{one.about.get('entry', one.id)} of {one.about.get('run', 'an unknown run')} ({state})"

@@ -59,10 +59,12 @@ def _on(transport: Transport, inventory: Inventory, name: str) -> Iterator[Diagn
     if at.power is not None:
         why = _refusal(transport, power.is_on(at))
         todo = f"switch it on, or correct hosts.{name}.power in the inventory"
-        yield ok(name, "power", f"on, says {at.power.state[0]}") if why is None else bad(name, "power", why, todo)
+        yield (
+            ok(name, "power", f"on, according to {at.power.state[0]}") if why is None else bad(name, "power", why, todo)
+        )
     why = _refusal(transport, power.is_own(name, boot_id()))
-    todo = f"aim at machines of their own, and take power and own_kernel of {name} out of the inventory"
-    yield ok(name, "own kernel", "a machine of its own") if why is None else bad(name, "own kernel", why, todo)
+    todo = f"use separate machines for this, and remove power and own_kernel of {name} from the inventory"
+    yield ok(name, "own kernel", "a separate machine") if why is None else bad(name, "own kernel", why, todo)
 
 
 def _refusal(transport: Transport, query: Command) -> str | None:

@@ -35,7 +35,7 @@ def to_do(findings: Sequence[Diagnostic]) -> Iterator[Text]:
     if fit(findings):
         yield Text("A run may start.", "green")
     else:
-        yield Text("No run may start before what is bad is put right.", "bold red")
+        yield Text("No run may start until every bad finding is fixed.", "bold red")
 
 
 def as_json(name: str, findings: Sequence[Diagnostic]) -> str:

@@ -106,7 +106,7 @@ def read(host: str, said: str) -> DumpAnswer:
                 stopped = None if words[0] == "0" else f"the tool ended with {words[0]}"
             case _:
                 if log is None:
-                    raise StepError(f"{host}: speaks of a log before it says which: {kind} {' '.join(words)}")
+                    raise StepError(f"{host}: the dump of its logs has a line without a log: {kind} {' '.join(words)}")
                 _add(log, kind, words)
     if full:
         stopped = "there is more than can be fetched"
@@ -121,14 +121,14 @@ def _lines(host: str, said: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         kind = line.partition(" ")[0]
         found = _FORMS[kind].fullmatch(line) if kind in _FORMS else None
         if found is None:
-            raise StepError(f"{host}: cannot read what it says of its logs: {line[:200]!r}")
+            raise StepError(f"{host}: cannot parse the dump of its logs: {line[:200]!r}")
         yield kind, found.groups()
 
 
 def _add(log: DumpedLog, kind: str, words: tuple[str, ...]) -> None:
     """Add one line to a log."""
     if kind == "strange":
-        log.trouble = log.trouble or f"the tool says what chaosk does not understand: {words[0]}"
+        log.trouble = log.trouble or f"unknown line in the output of the tool: {words[0]}"
         return
     if kind == "marker":
         offset, producer, epoch = map(int, words[:3])

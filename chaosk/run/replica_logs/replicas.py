@@ -64,4 +64,6 @@ def _name(one: MissingOffsets) -> str:
 
 def _log(said: DumpAnswer, one: MissingOffsets) -> DumpedLog:
     """Return a broker's answer for a partition; with ``trouble`` if it has none."""
-    return said.logs.get(_name(one)) or DumpedLog(_name(one), trouble=said.stopped or "its host says nothing of it")
+    return said.logs.get(_name(one)) or DumpedLog(
+        _name(one), trouble=said.stopped or "missing in the answer of its host"
+    )

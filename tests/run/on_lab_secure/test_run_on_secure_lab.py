@@ -261,7 +261,7 @@ def test_no_tls_where_it_is_wanted(start: Callable[..., Any], lab_inventory: Pat
     found = yaml.safe_load(plain.read_text("utf-8"))
     plain.write_text(yaml.safe_dump({name: value for name, value in found.items() if name != "client"}), "utf-8")
     said = refused(start(SCENARIO, "--inventory", str(plain)))
-    assert "what client: says of TLS and the login" in said
+    assert "the TLS and login settings in client:" in said
 
 
 @pytest.fixture
@@ -305,6 +305,6 @@ def carried(hosts: NamespaceHosts, lab_inventory: Path, pem: str, complaint: str
 def test_an_expired_certificate(start: Callable[..., Any]) -> None:
     """One broker's alone: that one and its listener are named, and what to renew."""
     said = refused(start(SCENARIO))
-    where = "broker 1: listener CLIENT: does not answer where the inventory says: "
+    where = "broker 1: listener CLIENT: does not answer at the address in the inventory: "
     assert f"{where}its certificate is not accepted: certificate has expired; renew the certificate of" in said
     assert "broker 0" not in said

@@ -22,7 +22,9 @@ def hosts() -> Iterator[Bare]:
     """Two hosts, each with a server."""
     with bare("ends", 2) as here:
         for host in here.inventory.hosts:
-            here.on(host, f"setsid python3 -m http.server {DOOR} </dev/null >/dev/null 2>&1 & sleep 1")
+            here.on(host, f"setsid python3 -m http.server {DOOR} </dev/null >/dev/null 2>&1 &")
+            answers = f"bash -c '</dev/tcp/127.0.0.1/{DOOR}' 2>/dev/null"
+            here.on(host, f"for _ in $(seq 100); do {answers} && break; sleep 0.2; done")
         yield here
 
 

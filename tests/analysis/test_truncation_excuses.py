@@ -155,7 +155,7 @@ def test_a_record_without_an_offset_stands_between_its_neighbours(ask: Ask, seq:
     assert {row["seq"]: row["severity"] for row in ask("lost", history)}[seq] == severity
 
 
-@pytest.mark.proves("lost", "unproven")
+@pytest.mark.proves("lost", "no evidence")
 def test_a_record_without_an_offset_or_an_order_is_open(ask: Ask) -> None:
     """A retry without idempotence may come after later records: where the record stood is not known."""
     history = gone(unclean(idempotent=False), 5)
@@ -360,7 +360,7 @@ def test_a_truncation_behind_the_marker_excuses_no_late_record(ask: Ask, kept: i
     assert [row["severity"] for row in ask("late_write", late_beside_a_cut(kept))] == [severity]
 
 
-@pytest.mark.proves("unseen", "unproven")
+@pytest.mark.proves("unseen", "no evidence")
 def test_a_reader_that_keeps_its_position_after_a_truncation_is_open(ask: Ask) -> None:
     """The reader had had 33 and went on from 34: what the new leader wrote to 30 to 33 it was never given."""
     history = unclean()
@@ -415,7 +415,7 @@ def test_a_loss_of_power_excuses_what_the_new_leader_had_not(ask: Ask, leader: i
     assert set(severities(ask("lost", paused(leader, isr=isr))).values()) == {"allowed"}
 
 
-@pytest.mark.proves("lost", "unproven")
+@pytest.mark.proves("lost", "no evidence")
 def test_a_loss_of_power_without_a_sample_of_the_isr_is_open(ask: Ask) -> None:
     """No sample before it names a replica in sync."""
     assert set(severities(ask("lost", paused(isr=[]))).values()) == {"unproven"}

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.frames.served import with_served
+from chaosk.analysis.frames.acknowledged_epochs import with_served
 from chaosk.analysis.frames.truncations import SURE
 from chaosk.analysis.unflushed import losing
 
@@ -50,7 +50,7 @@ def with_leaders(events: Events, rows: DataFrame) -> DataFrame:
     This is possible if another leader was named after the send, or shortly before. It is also possible if a broker
     still named itself as leader at an older epoch then: a broker that is cut off still acknowledges ``acks=1``. It is
     not possible if the newest leader had acknowledged a record to the same producer before the send, and no older
-    leader named itself after that. Also adds ``served_epoch`` and ``served_since`` (``frames.served``).
+    leader named itself after that. Also adds ``served_epoch`` and ``served_since`` (``frames.acknowledged_epochs``).
     """
     newest = F.max(F.when(F.col("other"), F.col("leader_epoch"))).over(Window.partitionBy(*PLACE))
     changed = (

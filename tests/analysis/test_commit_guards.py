@@ -80,6 +80,13 @@ def test_a_group_that_the_cluster_said_nothing_of(tmp_path: Path) -> None:
     assert "what readers had committed for orders-0" in guard.what
 
 
+def test_a_group_that_keeps_its_own_offsets_is_not_asked(tmp_path: Path) -> None:
+    """Near miss: its application stores them in a topic, and no coordinator knows of any."""
+    history = History(records=RECORDS)
+    history.probes["reader"]["consume"] |= {"assign": "all", "commit": "sync", "offsets": {"topic": "positions"}}
+    assert list(group_not_asked(read_case(seal(history.write(tmp_path / "run"))))) == []
+
+
 def test_a_run_of_an_older_version_need_not_say_it(tmp_path: Path) -> None:
     """Where nobody noted how many rows there are, none may be missing for nothing."""
     assert list(group_not_asked(case_of(History(records=RECORDS), tmp_path))) == []

@@ -62,8 +62,10 @@ class Sends:
         seqs, scheduled = body["seq"].copy(), body["scheduled"].copy()
         completed = np.repeat([at for at, _ in polls], [many for _, many in polls])
         partitions = list(map(Message.partition, messages))
-        offsets = list(map(Message.offset, messages)) if self._told else [None] * count
+        offsets: list[int | None] = list(map(Message.offset, messages)) if self._told else [None] * count
         errors = list(map(Message.error, messages)) if any(map(Message.error, messages)) else []
+        if errors:  # librdkafka counts the records of a refused batch up from -1, so that all but the first look placed
+            offsets = [offset if error is None else None for offset, error in zip(offsets, errors, strict=True)]
         troubled = sum([error is not None for error in errors])  # KafkaError does not compare with None
         outcomes = [delivered(error, sent_once=self._once) for error in errors] if troubled else []
         told = Sent(known(partitions), seqs, known(offsets), scheduled, completed)

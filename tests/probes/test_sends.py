@@ -74,6 +74,15 @@ def test_without_answers_offsets_are_made_up(tmp_path: Path) -> None:
     assert [row["offset"] for row in bench.rows()] == [None, None, None]
 
 
+def test_a_refused_batch_has_no_offsets(tmp_path: Path) -> None:
+    """Its client counts its records up from -1: all but the first would seem to be at the begin of the log."""
+    bench = Bench(tmp_path / "w")
+    bench.sends.outstanding.sent(4, 50)
+    refused = [report(seq, "INVALID_PRODUCER_EPOCH", offset=seq - 1) for seq in range(3)]
+    bench.sends.reported([*refused, report(3, offset=40)], [(90, 4)])
+    assert [row["offset"] for row in bench.rows()] == [None, None, None, 40]
+
+
 def test_reports_have_the_time_of_their_poll(tmp_path: Path) -> None:
     """Reports that one poll brought share a time; those of the next have another."""
     bench = Bench(tmp_path / "w")
@@ -156,5 +165,5 @@ def test_every_record_has_one_row(
         error, partition = fates[row["seq"]]
         assert (row["error"], row["partition"], row["scheduled"]) == (error, partition, 1000 * row["seq"])
         assert row["outcome"] == (OK if error is None else INFO)
-        assert row["offset"] == 100 + row["seq"]
+        assert row["offset"] == (100 + row["seq"] if error is None else None)
     assert sum(bench.sends.counts.values()) == bench.sends.rows == len(fates)

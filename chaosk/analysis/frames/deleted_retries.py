@@ -6,11 +6,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
-from chaosk.analysis.frames.compaction import key_of
+from chaosk.analysis.frames.removals import superseded_at, with_kept_until
 from chaosk.analysis.frames.truncations import SURE
 from chaosk.analysis.observed_settings import compacted
 
@@ -69,29 +68,8 @@ def _kept(events: Events, removed: DataFrame) -> DataFrame:
     That is the last sample of a leader with a log start up to the record; in a compacted topic the sending of the first
     later record of its key, if that was before.
     """
-    spots = removed.select(*_SPOT, *VALUE)
-    starts = events.table("offsets").filter("leader").select(*PLACE, "log_start", "at")
-    sampled = (
-        spots.join(events.near(starts), on=list(PLACE), how="left")
-        .groupBy(*_SPOT)
-        .agg(F.max(F.when(F.col("log_start") <= F.col("offset"), F.col("at"))).alias("sampled"))
-    )
-    return (
-        sampled.join(_superseded(events, spots), on=list(_SPOT), how="left")
-        .select(*_SPOT, F.least("sampled", "superseded").alias("kept_until"))
-    )  # fmt: skip
-
-
-def _superseded(events: Events, spots: DataFrame) -> DataFrame:
-    """Return ``superseded`` by group and record: the sending of the first later record of its key, if compacted."""
-    case = events.case
-    topics = [topic for topic in case.topics if compacted(case, topic)]
-    sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).filter(among(F.col("topic"), topics))
-    later = sent.select(*PLACE, key_of(case).alias("key"), F.col("offset").alias("then"), "invoked")
-    return (
-        spots.withColumn("key", key_of(case))
-        .join(later, on=[*PLACE, "key"], how="inner")
-        .filter(F.col("then") > F.col("offset"))
-        .groupBy(*_SPOT)
-        .agg(F.min("invoked").alias("superseded"))
-    )
+    spots = with_kept_until(events, removed.select(*_SPOT, *VALUE), "offset")
+    if not any(compacted(events.case, topic) for topic in events.case.topics):
+        return spots.select(*_SPOT, "kept_until")
+    replaced = spots.join(superseded_at(events), on=list(VALUE), how="left")
+    return replaced.select(*_SPOT, F.least("kept_until", "superseded_at").alias("kept_until"))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
 from chaosk.analysis.case import Case, FinalCommit, Process, Pulse, Setting, TimeSpan, Worker
+from chaosk.analysis.event_files import read, reading
 from chaosk.analysis.plan_excerpt import Lenient, PlanExcerpt
 from chaosk.analysis.recreated.generations import former
 from chaosk.analysis.reported_counts import last_tallies
@@ -39,14 +40,17 @@ _PULSES = (("partitions", "at"), ("polls", "completed"), ("sends", "completed"),
 """Tables with continuous writes, and their time column: evidence that chaosk was running."""
 
 
+Tables = dict[str, list[dict[str, Any]]]
+"""Rows by table."""
+
+
 def read_case(rundir: RunDir) -> Case:
     """Read a run directory's documents and small tables; raises AnalysisError if they cannot be read."""
     rows = {name: _rows(rundir, name) for name in SCHEMAS if name not in _LATER or _exists(rundir, name)}
     tables = {name: _table(rundir, name) for name in ("faults", "phases", "incarnations", "ends", "audit_ranges")}
     clocks = sorted((row["monotonic"], row["wall"]) for row in _table(rundir, "clocks"))
     workers = [Worker(**{name: row[name] for name in Worker.__slots__}) for row in tables["incarnations"]]
-    phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
-    record = _record(rundir, [row[0] for row in phases] or [row[0] for row in clocks])
+    record = _record(rundir, [row["began"] for row in tables["phases"]] or [at for at, _ in clocks])
     document = _document(rundir)
     ends = {
         (row["probe"], row["incarnation"]): {name: row[name] for name in ("at", "scheduled", "rows")}
@@ -58,6 +62,7 @@ def read_case(rundir: RunDir) -> Case:
     return Case(
         rundir=rundir,
         events=rundir.events,
+        **_about_run(rundir, tables, record),
         former=former(_optional(rundir, "remakings"), document.scenario.topics),
         plan=document.scenario,
         client={**document.inventory.client, **document.inventory.probe_client},
@@ -65,23 +70,13 @@ def read_case(rundir: RunDir) -> Case:
         replicas=_replicas(rundir) if any(row["step"] in FORGETTING for row in tables["faults"]) else {},
         **_first_samples(rundir, sum(topic.partitions for topic in document.scenario.topics.values())),
         record=record,
-        acted=tuple(
-            Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
-        ),
-        decisions=tuple(Decision(**row) for row in sorted(_optional(rundir, "decisions"), key=lambda row: row["at"])),
-        phases=tuple(TimeSpan(name, began, ended or record.ended) for began, name, ended in phases),
-        unfinished=tuple(name for _, name, ended in phases if ended is None),
         workers=tuple(sorted(workers, key=lambda w: (w.probe, w.incarnation))),
         ends=ends,
         tallies=last_tallies(_arrow(rundir, "tallies")),
-        ranges=tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
         committed=tuple(_committed(rundir)),
         clocks=tuple(clocks),
         rows=rows,
         held=_held(rundir),
-        settings=tuple(
-            Setting(**row) for row in sorted(_optional(rundir, "topic_settings"), key=lambda row: row["at"])
-        ),
         foreign=_any(rundir, "reads", ["intact"], _not_ours) or _any(rundir, "audit", ["intact"], _not_ours),
         fenced=_fatal(rundir, "_FENCED") if rows["transactions"] else {},
         replaced=_fatal(rundir, "FENCED_INSTANCE_ID"),
@@ -90,6 +85,25 @@ def read_case(rundir: RunDir) -> Case:
         pulses=_pulses(rundir),
         uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
     )
+
+
+def _about_run(rundir: RunDir, tables: Tables, record: RunRecord) -> dict[str, Any]:
+    """Return what the run itself recorded: its faults, decisions, phases, audited ranges and the topics' settings."""
+    phases = sorted((row["began"], row["phase"], row["ended"]) for row in tables["phases"])
+    return {
+        "acted": tuple(
+            Fault(**_renamed(row)) for row in sorted(tables["faults"], key=lambda r: (r["invoked"], r["fault"]))
+        ),
+        "decisions": tuple(Decision(**row) for row in _in_time(_optional(rundir, "decisions"))),
+        "phases": tuple(TimeSpan(name, began, ended or record.ended) for began, name, ended in phases),
+        "unfinished": tuple(name for _, name, ended in phases if ended is None),
+        "ranges": tuple(sorted(tables["audit_ranges"], key=lambda r: (r["isolation"], r["topic"], r["partition"]))),
+        "settings": tuple(Setting(**row) for row in _in_time(_optional(rundir, "topic_settings"))),
+    }
+
+
+def _in_time(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: int(row["at"]))
 
 
 def _optional(rundir: RunDir, name: str) -> list[dict[str, Any]]:
@@ -149,18 +163,14 @@ def _table(rundir: RunDir, name: str) -> list[dict[str, Any]]:
 
 
 def _arrow(rundir: RunDir, name: str) -> pa.Table:
-    try:
-        return pq.read_table(rundir.events / f"{name}.parquet", schema=SCHEMAS[name])
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
+    with reading(rundir.events, name) as path:
+        return pq.read_table(path, schema=SCHEMAS[name])
 
 
 def _rows(rundir: RunDir, name: str) -> int:
-    try:
-        metadata = pq.read_metadata(rundir.events / f"{name}.parquet")
+    with reading(rundir.events, name) as path:
+        metadata = pq.read_metadata(path)
         columns = set(metadata.schema.to_arrow_schema().names)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
     if lacking := [column for column in SCHEMAS[name].names if column not in columns]:
         raise AnalysisError(
             f"{rundir.events / name}.parquet: the event table has no column {', '.join(lacking)}: another version of "
@@ -174,11 +184,8 @@ def _counted(rundir: RunDir) -> Counter[Process]:
     found: Counter[Process] = Counter()
     names = ["probe", "incarnation"]
     for table in ("sends", "reads", "health_checks", "calls"):
-        path = rundir.events / f"{table}.parquet"
-        try:
+        with reading(rundir.events, table) as path:
             rows = pq.read_table(path, columns=names, read_dictionary=names[:1])
-        except (OSError, pa.ArrowException) as error:
-            raise unreadable(rundir, table, error) from error
         each = rows.group_by(names).aggregate([([], "count_all")])
         for row in each.to_pylist():
             found[row["probe"], row["incarnation"]] += row["count_all"]
@@ -190,20 +197,13 @@ def _committed(rundir: RunDir) -> Iterator[FinalCommit]:
     names = ["group", "topic", "partition"]
     asked: dict[tuple[str, str, int], int] = {}
     for table in ("commits", "txn_offsets", "fetched"):
-        highest = _columns(rundir, table, [*names, "offset"]).group_by(names).aggregate([("offset", "max")])
+        highest = read(rundir.events, table, [*names, "offset"]).group_by(names).aggregate([("offset", "max")])
         for row in highest.to_pylist():
             if row["offset_max"] is not None:
                 owned = (row["group"], row["topic"], row["partition"])
                 asked[owned] = max(row["offset_max"], asked.get(owned, 0))
     for row in _table(rundir, "groups"):
         yield FinalCommit(**row, asked=asked.get((row["group"], row["topic"], row["partition"])))
-
-
-def _columns(rundir: RunDir, table: str, columns: list[str]) -> pa.Table:
-    try:
-        return pq.read_table(rundir.events / f"{table}.parquet", columns=columns)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, table, error) from error
 
 
 def _pulses(rundir: RunDir) -> dict[str, Pulse]:
@@ -225,14 +225,11 @@ def _held(rundir: RunDir) -> dict[tuple[str, str], frozenset[int]]:
 def _replicas(rundir: RunDir) -> dict[tuple[str, int], frozenset[int]]:
     """Return every broker that any broker named as a replica, by topic and partition."""
     found: dict[tuple[str, int], frozenset[int]] = {}
-    try:
-        with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
-            for batch in file.iter_batches(columns=["topic", "partition", "replicas"]):
-                for row in batch.to_pylist():
-                    place = (row["topic"], row["partition"])
-                    found[place] = found.get(place, frozenset()) | frozenset(row["replicas"])
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, "partitions", error) from error
+    with reading(rundir.events, "partitions") as path, pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=["topic", "partition", "replicas"]):
+            for row in batch.to_pylist():
+                place = (row["topic"], row["partition"])
+                found[place] = found.get(place, frozenset()) | frozenset(row["replicas"])
     return found
 
 
@@ -244,18 +241,15 @@ def _first_samples(rundir: RunDir, wanted: int) -> dict[str, Any]:
     """
     replicas: dict[tuple[str, int], tuple[int, int]] = {}
     answers: dict[str, dict[tuple[int, int], set[int]]] = {}
-    try:
-        with pq.ParquetFile(rundir.events / "partitions.parquet") as file:
-            for batch in file.iter_batches(_SAMPLES, columns=["topic", "partition", "at", "asked", "replicas"]):
-                for row in batch.to_pylist():
-                    place, sample = (row["topic"], row["partition"]), (row["at"], len(row["replicas"]))
-                    replicas[place] = min(replicas.get(place, sample), sample)
-                    mine = answers.setdefault(row["topic"], {}).setdefault((row["at"], row["asked"]), set())
-                    mine.add(row["partition"])
-                if len(replicas) >= wanted:
-                    break
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, "partitions", error) from error
+    with reading(rundir.events, "partitions") as path, pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(_SAMPLES, columns=["topic", "partition", "at", "asked", "replicas"]):
+            for row in batch.to_pylist():
+                place, sample = (row["topic"], row["partition"]), (row["at"], len(row["replicas"]))
+                replicas[place] = min(replicas.get(place, sample), sample)
+                mine = answers.setdefault(row["topic"], {}).setdefault((row["at"], row["asked"]), set())
+                mine.add(row["partition"])
+            if len(replicas) >= wanted:
+                break
     first = {topic: min(seen) for topic, seen in answers.items()}
     partitions = {topic: (answer[0], len(answers[topic][answer])) for topic, answer in first.items()}
     return {"first_replicas": replicas, "first_partitions": partitions}
@@ -263,11 +257,8 @@ def _first_samples(rundir: RunDir, wanted: int) -> dict[str, Any]:
 
 def _fatal(rundir: RunDir, error: str) -> dict[Process, int]:
     """Return the processes that recorded a fatal error, with the time."""
-    path, wanted = rundir.events / "errors.parquet", (pc.field("error") == error) & pc.field("fatal")
-    try:
-        rows = pq.read_table(path, columns=["probe", "incarnation", "at"], filters=wanted).to_pylist()
-    except (OSError, pa.ArrowException) as failure:
-        raise unreadable(rundir, "errors", failure) from failure
+    wanted = (pc.field("error") == error) & pc.field("fatal")
+    rows = read(rundir.events, "errors", ["probe", "incarnation", "at"], wanted).to_pylist()
     return {(row["probe"], row["incarnation"]): row["at"] for row in rows}
 
 
@@ -290,20 +281,13 @@ def _silences(rundir: RunDir, sampled: list[int], started: list[int]) -> list[Ti
 def _times(rundir: RunDir, name: str, column: str) -> Any:  # noqa: ANN401 - an array of nanoseconds
     if name in _LATER and not _exists(rundir, name):
         return np.zeros(0, dtype=np.int64)
-    try:
-        times = pq.read_table(rundir.events / f"{name}.parquet", columns=[column]).column(column)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
-    return times.drop_null().to_numpy()
+    return read(rundir.events, name, [column]).column(column).drop_null().to_numpy()
 
 
 def _any(rundir: RunDir, name: str, columns: list[str], holds: Callable[[pa.RecordBatch], Any]) -> bool:
     """Return True if the condition holds for any row of a table; only some columns are read."""
-    try:
-        with pq.ParquetFile(rundir.events / f"{name}.parquet") as file:
-            return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(rundir, name, error) from error
+    with reading(rundir.events, name) as path, pq.ParquetFile(path) as file:
+        return any(pc.any(holds(batch)).as_py() for batch in file.iter_batches(columns=columns))
 
 
 def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
@@ -312,15 +296,3 @@ def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool,
 
 def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
     return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
-
-
-def unreadable(rundir: RunDir, name: str, error: BaseException) -> AnalysisError:
-    """Return the error for an event table that is missing or damaged."""
-    path = rundir.events / f"{name}.parquet"
-    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
-    if isinstance(error, FileNotFoundError):
-        what += " (a run that another version of chaosk recorded may not have it)"
-    return AnalysisError(
-        f"{path}: the event table {what}, so the run cannot be judged; "
-        f"if {rundir.live} still holds the live streams, delete {rundir.events} and analyze again"
-    )

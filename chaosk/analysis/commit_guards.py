@@ -7,11 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from chaosk.analysis.case import Case, PlaceKey, Worker
-from chaosk.analysis.case_loader import unreadable
+from chaosk.analysis.case import Case, FinalCommit, PlaceKey, Worker
 from chaosk.analysis.completeness import gone
+from chaosk.analysis.event_files import read
 from chaosk.rundir.verdict import Guard
 
 Row = dict[str, Any]
@@ -54,20 +53,20 @@ def foreign_commit(case: Case) -> Iterator[Guard]:
             continue
         silent = _silent(case, one.group)
         if not silent and one.asked is not None and one.offset > one.asked:
-            what = (
-                f"the cluster says that {one.group} committed {one.offset:,} in {one.topic}-{one.partition}, and no "
-                f"process of the run asked for more than {one.asked:,}: another client commits for that group"
-            )
-            yield Guard(guard="foreign_commit", what=what)
+            yield _foreign(f"{_reported(one)}, and no process of the run asked for more than {one.asked:,}")
         elif silent and one.offset > (one.asked or 0):
             limit = _next_sent(case, (one.topic, one.partition), max(gone(case, worker) for worker in silent))
             if limit is not None and one.offset > limit:
-                what = (
-                    f"the cluster says that {one.group} committed {one.offset:,} in {one.topic}-{one.partition}, and "
-                    f"record {limit:,} was sent when the processes whose commits may not be recorded had ended: "
-                    "another client commits for that group"
-                )
-                yield Guard(guard="foreign_commit", what=what)
+                over = "was sent when the processes whose commits may not be recorded had ended"
+                yield _foreign(f"{_reported(one)}, and record {limit:,} {over}")
+
+
+def _reported(one: FinalCommit) -> str:
+    return f"the cluster says that {one.group} committed {one.offset:,} in {one.topic}-{one.partition}"
+
+
+def _foreign(seen: str) -> Guard:
+    return Guard(guard="foreign_commit", what=f"{seen}: another client commits for that group")
 
 
 def start_by_nobody(case: Case) -> Iterator[Guard]:
@@ -83,17 +82,15 @@ def start_by_nobody(case: Case) -> Iterator[Guard]:
         asked = _most_asked(case, row)
         if row["offset"] > asked and not _unrecorded(case, row):
             told.add((row["group"], place))
-            what = (
+            yield _foreign(
                 f"{row['probe']} found {row['offset']:,} committed for {row['group']} in {place[0]}-{place[1]}, whose "
-                f"first record is of this run, and no process had asked for more than {asked:,}: another client "
-                "commits for that group"
+                f"first record is of this run, and no process had asked for more than {asked:,}"
             )
-            yield Guard(guard="foreign_commit", what=what)
 
 
 def _found(case: Case) -> list[Row]:
     """Return the committed offsets that members found, by time, without those of recreated topics."""
-    rows = (row for row in _table(case, "fetched").to_pylist() if row["group"] is not None and row["offset"])
+    rows = (row for row in read(case.events, "fetched").to_pylist() if row["group"] is not None and row["offset"])
     kept = (row for row in rows if row["topic"] not in case.former.topics)
     return sorted(kept, key=lambda row: (row["completed"], row["group"], row["topic"], row["partition"]))
 
@@ -121,7 +118,7 @@ def _most_asked(case: Case, found: Row) -> int:
     own = own & (pc.field("topic") == found["topic"]) & (pc.field("partition") == found["partition"])
     most = 0
     for table, time in (("commits", "invoked"), ("txn_offsets", "at")):
-        rows = _table(case, table).filter(own & (pc.field(time) <= found["completed"]))
+        rows = read(case.events, table).filter(own & (pc.field(time) <= found["completed"]))
         most = max(most, pc.max(rows.column("offset")).as_py() or 0)
     return most
 
@@ -141,14 +138,7 @@ def _first_offset(case: Case, place: PlaceKey) -> int | None:
 def _sent(case: Case, place: PlaceKey, holds: pc.Expression) -> pa.Table:
     """Return the acknowledged records of a partition for which a condition holds; not those with ``acks=0``."""
     here = (pc.field("topic") == place[0]) & (pc.field("partition") == place[1]) & (pc.field("outcome") == "ok")
-    rows = _table(case, "sends", here & holds & (pc.field("offset") >= 0))
+    rows = read(case.events, "sends", wanted=here & holds & (pc.field("offset") >= 0))
     for probe, incarnation in case.deaf:
         rows = rows.filter(~((pc.field("probe") == probe) & (pc.field("incarnation") == incarnation)))
     return rows
-
-
-def _table(case: Case, name: str, holds: pc.Expression | None = None) -> pa.Table:
-    try:
-        return pq.read_table(case.events / f"{name}.parquet", filters=holds)
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(case.rundir, name, error) from error

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from chaosk.analysis.case import Case
-from chaosk.analysis.case_loader import unreadable
+from chaosk.analysis.event_files import read
 from chaosk.analysis.intervals import Interval, union
 
 NEEDED = 2
@@ -37,11 +35,7 @@ def coordinator_outages(case: Case) -> list[Interval]:
 
 
 def _by_broker(case: Case) -> dict[int, list[dict[str, Any]]]:
-    path = case.events / "brokers.parquet"
-    try:
-        rows = pq.read_table(path, columns=["asked", "completed", "error"]).to_pylist()
-    except OSError as error:
-        raise unreadable(case.rundir, "brokers", error) from error
+    rows = read(case.events, "brokers", ["asked", "completed", "error"]).to_pylist()
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["completed"]):
         found[row["asked"]].append(row)

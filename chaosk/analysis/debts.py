@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from chaosk.analysis.case import Case, Process
-from chaosk.analysis.case_loader import unreadable
 from chaosk.analysis.completeness import gone
+from chaosk.analysis.event_files import read
 from chaosk.analysis.readers import Reader, patience, readers
 
 Row = dict[str, Any]
@@ -166,11 +164,7 @@ def _by_key(case: Case, table: str) -> dict[_Key, list[Row]]:
     if not case.rows[table]:
         return found
     whose = {(worker.probe, worker.incarnation): worker.reader for worker in case.workers}
-    try:
-        rows = pq.read_table(case.events / f"{table}.parquet").to_pylist()
-    except OSError as error:
-        raise unreadable(case.rundir, table, error) from error
-    for row in rows:
+    for row in read(case.events, table).to_pylist():
         reader = row.get("group") or whose.get((row["probe"], row["incarnation"]), row["probe"])
         found[reader, row["topic"], row["partition"]].append(row)
     return found

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case, PlaceKey, TimeSpan
-from chaosk.analysis.case_loader import unreadable
 from chaosk.analysis.completeness import gone
+from chaosk.analysis.event_files import read
 from chaosk.core.units import parse_duration, parse_rate
 
 _SECOND = 1_000_000_000
@@ -94,9 +93,5 @@ def _written(case: Case, owned: PlaceKey, began: int, ended: int) -> bool:
 
 
 def _read(case: Case, table: str, wanted: pc.Expression, columns: list[str] | None) -> list[dict[str, Any]]:
-    try:
-        rows = pq.read_table(case.events / f"{table}.parquet", columns=columns, filters=wanted)
-    except OSError as error:
-        raise unreadable(case.rundir, table, error) from error
-    found: list[dict[str, Any]] = rows.to_pylist()
-    return found
+    rows: list[dict[str, Any]] = read(case.events, table, columns, wanted).to_pylist()
+    return rows

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.completeness import gone
+from chaosk.analysis.event_files import read
 from chaosk.analysis.must_fail_windows import failing, meant
 
 _KINDS = ("consume", "transform")
@@ -199,7 +198,7 @@ def stopped(case: Case) -> dict[Process, int]:
     """Return the processes that stopped at a failure, as they are told to, with the time of the failure."""
     found: dict[Process, int] = {}
     if case.rows["failures"]:
-        for row in pq.read_table(case.events / "failures.parquet").to_pylist():
+        for row in read(case.events, "failures").to_pylist():
             if row["handling"] == "stop":
                 process = (row["probe"], row["incarnation"])
                 found[process] = min(row["at"], found.get(process, row["at"]))

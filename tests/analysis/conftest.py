@@ -36,8 +36,7 @@ def judge(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -
     """Writes a history into a run directory and judges it, by the ``measuring`` checks named as well.
 
     By the checks that the test's file names; by every one with ``--all``, or if the file sets ``EVERY_CHECK`` or names
-    none. A lost record alone makes seven of them look,
-    each for a second and more, and the tests of seven files ask them.
+    none. A lost record alone makes seven of them look, each for a second and more.
     """
     every = request.config.getoption("--all") or getattr(request.module, "EVERY_CHECK", not named(request.module))
     asked = (checks().keys() if every else named(request.module) | {"outcomes"}) - MEASURING

@@ -17,11 +17,11 @@ from operator import or_
 from typing import NamedTuple
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case, PlaceKey, TimeSpan
+from chaosk.analysis.event_files import read
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.retained import retained
@@ -191,7 +191,7 @@ Reigns = dict[int, Reign]
 def _reigns(case: Case, topics: Iterable[str]) -> dict[PlaceKey, Reigns]:
     names = ["topic", "partition", "at", "asked", "leader", "leader_epoch", "isr"]
     wanted = pc.field("topic").isin(sorted(topics))
-    table = pq.read_table(case.events / "partitions.parquet", columns=names, filters=wanted).sort_by("at")
+    table = read(case.events, "partitions", names, wanted).sort_by("at")
     found: dict[PlaceKey, Reigns] = {}
     for batch in table.to_batches():
         for row in batch.to_pylist():

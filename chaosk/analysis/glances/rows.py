@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.analysis.case import Case
+from chaosk.analysis.event_files import read
 
 Numbers = NDArray[np.int64]
 
@@ -108,7 +108,7 @@ class EventRows:
 
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:
-            self._tables[name] = pq.read_table(self.case.events / f"{name}.parquet")
+            self._tables[name] = read(self.case.events, name)
         return self._tables[name]
 
     def _numbers(self, name: str, column: Any) -> Numbers:  # noqa: ANN401 - an array or many chunks of one

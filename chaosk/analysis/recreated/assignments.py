@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from chaosk.analysis.case import Case, PlaceKey, Process
+from chaosk.analysis.event_files import read
 from chaosk.analysis.recreated.attribution import NONE, SendAttribution, numbers
 from chaosk.analysis.recreated.generations import RecreatedTopic
 from chaosk.rundir.events.arrow import SCHEMAS
@@ -70,14 +70,14 @@ def stale(case: Case, fetched: pa.Table) -> pa.Table:
 
 def _rows(case: Case, table: str) -> list[Row]:
     """Return the rows of a table about recreated topics."""
-    rows = pq.read_table(case.events / f"{table}.parquet")
+    rows = read(case.events, table)
     found: list[Row] = rows.filter(pc.is_in(rows["topic"], pa.array(sorted(case.former.topics)))).to_pylist()
     return found
 
 
 def _last_seen(case: Case) -> dict[Process, int]:
     """Return the last time at which each process is known to have lived: its end, or its last poll."""
-    polls = pq.read_table(case.events / "polls.parquet", columns=["probe", "incarnation", "completed"])
+    polls = read(case.events, "polls", ["probe", "incarnation", "completed"])
     last = polls.group_by(["probe", "incarnation"]).aggregate([("completed", "max")]).to_pylist()
     found = {(row["probe"], row["incarnation"]): row["completed_max"] for row in last}
     return found | {process: end["at"] for process, end in case.ends.items()}

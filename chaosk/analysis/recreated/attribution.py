@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from chaosk.analysis.case import Case, Process
+from chaosk.analysis.event_files import reading
 from chaosk.analysis.recreated.generations import RecreatedTopic
 
 Numbers = NDArray[np.int64]
@@ -85,7 +86,7 @@ class SendAttribution:
         return ages
 
     def _rows(self, table: str, columns: tuple[str, ...], who: tuple[str, str]) -> Iterator[pa.RecordBatch]:
-        with pq.ParquetFile(self._case.events / f"{table}.parquet") as file:
+        with reading(self._case.events, table) as path, pq.ParquetFile(path) as file:
             for batch in file.iter_batches(columns=[*who, "topic", *columns]):
                 yield batch.filter(pc.equal(batch["topic"], pa.scalar(self._topic)))
 

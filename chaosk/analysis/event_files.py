@@ -1,0 +1,41 @@
+"""Reading event tables with pyarrow: a table that is missing or damaged is an AnalysisError that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from chaosk.core.errors import AnalysisError
+
+
+@contextmanager
+def reading(events: Path, name: str) -> Iterator[Path]:
+    """Give the file of an event table; raises AnalysisError if it cannot be read meanwhile."""
+    path = events / f"{name}.parquet"
+    try:
+        yield path
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(path, error) from error
+
+
+def read(
+    events: Path, name: str, columns: Sequence[str] | None = None, wanted: pc.Expression | None = None
+) -> pa.Table:
+    """Return the rows of an event table for which a condition holds; raises AnalysisError if it cannot be read."""
+    with reading(events, name) as path:
+        return pq.read_table(path, columns=None if columns is None else list(columns), filters=wanted)
+
+
+def _unreadable(path: Path, error: BaseException) -> AnalysisError:
+    what = "is missing" if isinstance(error, FileNotFoundError) else f"is damaged ({str(error).splitlines()[0][:200]})"
+    if isinstance(error, FileNotFoundError):
+        what += " (a run that another version of chaosk recorded may not have it)"
+    return AnalysisError(
+        f"{path}: the event table {what}, so the run cannot be judged; "
+        f"if {path.parent.with_name('live')} still holds the live streams, delete {path.parent} and analyze again"
+    )

@@ -138,7 +138,10 @@ def test_a_scenario_without_blocks_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_as_many_as_there_may_be_take_time_by_their_number(tmp_path: Path) -> None:
-    """Five hundred entries, with a reference and expressions in each: five times as long as a fifth, not 25 times."""
+    """Five hundred entries, with a reference and expressions in each: five times as long as a fifth, not 25 times.
+
+    Of three times each the shortest counts: what else is at work, and the garbage of other tests, only lengthen one.
+    """
 
     def seconds(rounds: int) -> tuple[Scenario, float]:
         block = CHASE.replace("repeat: 3", f"repeat: {rounds}")
@@ -147,7 +150,9 @@ def test_as_many_as_there_may_be_take_time_by_their_number(tmp_path: Path) -> No
         return chase(tmp_path, "{unavailability: {max: 5s, during: kill}}", block), time.process_time() - began
 
     seconds(33)  # what is loaded and cached by the first
-    (_, few), (scenario, many) = seconds(33), seconds(165)
+    few = min(seconds(33)[1] for _ in range(3))
+    many = min(seconds(165)[1] for _ in range(3))
+    scenario, _ = seconds(165)
     assert many < 12 * few
     assert len(scenario.timeline) == 498
     assert len(scenario.expect.bounds["unavailability"][""]) == 165

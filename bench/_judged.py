@@ -18,12 +18,12 @@ from typing import Any
 from analysis import cpu
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.case import Case
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import ask, checks
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import histograms
 from chaosk.analysis.screens import screened
 from chaosk.analysis.self_check import recounted
 from chaosk.analysis.spark import LARGE, session, tune
@@ -48,7 +48,7 @@ def parts(spark: SparkSession, case: Case, names: tuple[str, ...]) -> list[dict[
     tune(spark, small=events.small, rows=events.count)
     todo: dict[str, Callable[[], object]] = {
         "screens": partial(events.once, screened),
-        "histograms": partial(events.once, histograms),
+        "histograms": partial(events.once, activity),
         **{name: partial(ask, events, name, checks()[name]) for name in names},
         "recounting": partial(recounted, events),
     }

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.glances.written import written
 from chaosk.analysis.windows import Segments
 
 Counts = Counter[tuple[str, str]]
@@ -18,16 +19,15 @@ Counts = Counter[tuple[str, str]]
 
 def acknowledged(events: Events) -> Counts:
     """Count written records by topic and the window in which they were sent; the whole run's count includes all."""
-    if events.glances and not events.case.transactional:
+    if events.glances:
         return at_a_glance(events.rows)
     return by_spark(events)
 
 
 def at_a_glance(rows: EventRows) -> Counts:
-    """Count records of a small run without transactions, without Spark."""
-    counts = Counts()
-    acked = rows.column("sends", "outcome") == rows.code("outcome", "ok")
-    topics, sent = (column[acked] for column in rows.columns("sends", "topic", "invoked"))
+    """Count records of a small run, without Spark."""
+    counts, wanted = Counts(), written(rows)
+    topics, sent = (column[wanted] for column in rows.columns("sends", "topic", "invoked"))
     for topic in np.unique(topics).tolist():
         mine, name = sent[topics == topic], rows.word("topic", topic) or ""
         whole, *others = rows.case.windows

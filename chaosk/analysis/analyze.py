@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from pyspark.sql import SparkSession
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.case import Case
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import CheckResult, ask_all
 from chaosk.analysis.checks._contract import Check
-from chaosk.analysis.events import Events
+from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.frames.absent import bereft
 from chaosk.analysis.guards import guards
-from chaosk.analysis.histograms import histograms
 from chaosk.analysis.judge import rule
 from chaosk.analysis.ledger import ANSWERING, accounts, audited
 from chaosk.analysis.recreated.renumber import apart
@@ -29,8 +30,13 @@ from chaosk.rundir.verdict import Account, Guard, Severity, Verdict
 from chaosk.spec.prediction import FOLLOWING, Losses, predictions
 
 
-def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None) -> Verdict:
+def analyze(
+    spark: SparkSession | Callable[[], SparkSession], rundir: RunDir, kinds: Mapping[str, type[Check]] | None = None
+) -> Verdict:
     """Judge a run directory: write ``evidence/`` and ``verdict.json``, and return the verdict.
+
+    ``spark`` may be a function that returns a session: it is called if a check needs Spark. A run of ordinary size in
+    which nothing is suspected does not need it.
 
     An earlier verdict is removed first, since it may not agree with the events any more. The same events give the same
     bytes, with any Spark master. Raises AnalysisError if the run cannot be judged.
@@ -38,13 +44,13 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     rundir.verdict.unlink(missing_ok=True)  # an older one would remain if this one fails
     recorded = read_case(rundir)
     with apart(recorded) as case:
-        events = Events(spark, case, None if case is recorded else Events(spark, recorded))
-        tune(spark, small=events.small, rows=events.count)
+        tuned = partial(_tuned, spark, sum(recorded.rows.values()))
+        events = Events(tuned, case, None if case is recorded else Events(tuned, recorded))
         with failures_as(f"{rundir.root}: the events cannot be judged"):
             try:
                 answers = ask_all(events, None if kinds is None else dict(kinds))
                 ledger = accounts(events) if kinds is None or kinds.keys() >= ANSWERING else ()
-                progress = events.once(histograms)
+                progress = events.once(activity)
                 met = (
                     *guards(case, progress), *tallied(recorded, recounted(events.whole), progress),
                     *unended(case, untold(events)),
@@ -55,6 +61,13 @@ def analyze(spark: SparkSession, rundir: RunDir, kinds: Mapping[str, type[Check]
     verdict = conclude(case, answers, met, ledger, lost)
     write(verdict, rundir)
     return verdict
+
+
+def _tuned(spark: SparkSession | Callable[[], SparkSession], rows: int) -> SparkSession:
+    """Return the session, with options for a run of so many rows."""
+    session = spark() if callable(spark) else spark
+    tune(session, small=rows <= SMALL, rows=rows)
+    return session
 
 
 def _predicts_loss(case: Case, answers: tuple[CheckResult, ...]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 from chaosk.analysis.case import TimeSpan
 from chaosk.analysis.windows import Segments
 
+FewRows = Sequence[dict[str, Any]]
+"""Rows by column, for checks with a bounded number of them."""
 SEVERITIES = ("violation", "allowed", "unproven", "information")
 """Severities of a row, worst first."""
 

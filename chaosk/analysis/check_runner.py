@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.check_rows import CheckRows
+from chaosk.analysis.check_rows import CheckRows, FewRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.evidence import Summary, keep, write_none
@@ -57,26 +57,106 @@ def checks() -> dict[str, type[Check]]:
 
 
 def ask_all(events: Events, kinds: dict[str, type[Check]] | None = None) -> tuple[CheckResult, ...]:
-    """Run every check, several at once; return the answers by name of the check."""
-    chosen = checks() if kinds is None else kinds
+    """Run every check, several at once; return the answers by name of the check.
+
+    Spark is started before, if one of them needs it: if glances or screens do not rule out that it finds something.
+    """
+    chosen = sorted((checks() if kinds is None else kinds).items())
     with ThreadPoolExecutor(TOGETHER) as pool:
-        return tuple(pool.map(lambda item: ask(events, *item), sorted(chosen.items())))
+        asked = tuple(pool.map(lambda item: _Asked.of(events, *item), chosen))
+        if not events.glances or any(question.needs_spark for question in asked):
+            _ = events.spark
+        return tuple(pool.map(lambda question: question.answer(), asked))
 
 
 def ask(events: Events, name: str, kind: type[Check]) -> CheckResult:
-    """Run one check. Any exception in it makes it "not judged", with a guard: a crashed check is never a pass.
+    """Run one check, see ``ask_all``."""
+    return ask_all(events, {name: kind})[0]
 
-    Errors of Spark or of the event tables are raised: no check can be judged then.
-    """
-    try:
-        return _answer(events.whole if kind.as_recorded else events, name, kind())
-    except _OWN_FAULT as error:
-        return crashed(name, error)
-    except (Py4JError, PySparkException, ChaoskError, ConnectionError, EOFError):
-        raise
-    except Exception as error:
-        log.warning("check crashed", check=name, exc_info=True)
-        return crashed(name, error)
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A check, and whether it may find something."""
+
+    events: Events
+    name: str
+    check: Check
+    suspicious: bool
+    few: FewRows | None
+    """Its rows, if it needs no Spark for them."""
+    crash: Exception | None = None
+
+    @classmethod
+    def of(cls, events: Events, name: str, kind: type[Check]) -> _Asked:
+        mine, check = (events.whole if kind.as_recorded else events), kind()
+        try:
+            suspicious = _suspicious(mine, check)
+            few = check.plain(mine) if suspicious and (mine.glances or not queries(check)) else None
+            return cls(mine, name, check, suspicious, few)
+        except ChaoskError:
+            raise
+        except Exception as error:
+            log.warning("check crashed", check=name, exc_info=True)
+            return cls(mine, name, check, suspicious=False, few=None, crash=error)
+
+    @property
+    def needs_spark(self) -> bool:
+        """Return True if its rows are computed with Spark."""
+        return self.suspicious and self.few is None and queries(self.check)
+
+    def answer(self) -> CheckResult:
+        """Return its answer. Any exception in it makes it "not judged", with a guard: a crashed check is never a pass.
+
+        Errors of Spark or of the event tables are raised: no check can be judged then.
+        """
+        if self.crash is not None:
+            return crashed(self.name, self.crash)
+        try:
+            return self._result()
+        except _OWN_FAULT as error:
+            return crashed(self.name, error)
+        except (Py4JError, PySparkException, ChaoskError, ConnectionError, EOFError):
+            raise
+        except Exception as error:
+            log.warning("check crashed", check=self.name, exc_info=True)
+            return crashed(self.name, error)
+
+    def _result(self) -> CheckResult:
+        events, name, check = self.events, self.name, self.check
+        if (guard := _clock_guard(events, name, check)) is not None:
+            return CheckResult(name, f"not judged: {guard.what}", guards=(guard,))
+        summaries, kept = self._rows()
+        measures = tuple(check.measures(events, kept))
+        if undeclared := sorted({measure.metric for measure in measures} - {*check.metrics}):
+            raise ValueError(f"it measures {', '.join(undeclared)}, which its `metrics` does not name")
+        found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
+        guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
+        telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
+        return CheckResult(name, _state(bool(telling), guards, check.unjudged(events)), found, measures, guards)
+
+    def _rows(self) -> tuple[tuple[Summary, ...], CheckRows]:
+        """Return its rows, kept as evidence; none if its glance or its screens rule them out."""
+        rows: DataFrame | FewRows | None = self.few
+        if rows is None and self.suspicious:
+            rows = self.check.violations(self.events)
+        if rows is None and not queries(self.check):
+            return (), CheckRows()
+        if rows is None:
+            write_none(self.events, self.name)
+            return (), CheckRows()
+        return keep(self.events, self.check, self.name, _proven(self.events, self.check, rows))
+
+
+def queries(check: Check) -> bool:
+    """Return True if the check asks Spark for rows."""
+    return type(check).violations is not Check.violations
+
+
+def _suspicious(events: Events, check: Check) -> bool:
+    """Return False if the check's glance or its screens rule out that it has rows."""
+    if events.glances and not check.glance(events.rows):
+        return False
+    return not check.screens or any(events.once(screened)[screen] for screen in check.screens)
 
 
 def crashed(name: str, error: BaseException) -> CheckResult:
@@ -88,36 +168,14 @@ def crashed(name: str, error: BaseException) -> CheckResult:
     )
 
 
-def _answer(events: Events, name: str, check: Check) -> CheckResult:
-    if (guard := _clock_guard(events, name, check)) is not None:
-        return CheckResult(name, f"not judged: {guard.what}", guards=(guard,))
-    summaries, kept = _rows(events, name, check)
-    measures = tuple(check.measures(events, kept))
-    if undeclared := sorted({measure.metric for measure in measures} - {*check.metrics}):
-        raise ValueError(f"it measures {', '.join(undeclared)}, which its `metrics` does not name")
-    found = tuple(_finding(name, check, s) for s in summaries if s.severity != "unproven")
-    guards = tuple(_unproven(name, check, s) for s in summaries if s.severity == "unproven")
-    telling = [finding for finding in found if finding.severity is not Severity.INFORMATION]
-    return CheckResult(name, _state(bool(telling), guards, check.unjudged(events)), found, measures, guards)
-
-
-def _rows(events: Events, name: str, check: Check) -> tuple[tuple[Summary, ...], CheckRows]:
-    """Return the check's rows, kept as evidence; none if its glance or its screens rule them out."""
-    if events.glances and not check.glance(events.rows):
-        write_none(events, name)
-        return (), CheckRows()
-    if check.screens and not any(events.once(screened)[screen] for screen in check.screens):
-        write_none(events, name)
-        return (), CheckRows()
-    rows = check.violations(events)
-    return ((), CheckRows()) if rows is None else keep(events, check, name, _proven(events, check, rows))
-
-
-def _proven(events: Events, check: Check, rows: DataFrame) -> DataFrame:
+def _proven(events: Events, check: Check, rows: DataFrame | FewRows) -> DataFrame | FewRows:
     """Mark rows as unproven if they may be due to known missing or surplus rows of the event tables."""
     why = _doubt(events.case, check)
     if why is None:
         return rows
+    if not isinstance(rows, DataFrame):
+        proving = (Severity.VIOLATION.value, Severity.ALLOWED.value)
+        return [row | {"severity": "unproven", "reason": why} if row["severity"] in proving else row for row in rows]
     told = F.col("severity").isin(Severity.VIOLATION.value, Severity.ALLOWED.value)
     return rows.withColumns(
         {
@@ -176,8 +234,9 @@ def _unproven(name: str, check: Check, summary: Summary) -> Guard:
 def _clock_guard(events: Events, name: str, check: Check) -> Guard | None:
     if check.clock_error is None:
         return None
-    rows = events.table("host_clocks").groupBy("host").agg({"error": "max"}).collect()
-    worst = max(((int(row["max(error)"]), str(row["host"])) for row in rows), default=None)
+    errors, hosts = events.rows.columns("host_clocks", "error", "host")
+    pairs = zip(errors.tolist(), hosts.tolist(), strict=True)
+    worst = max(((error, events.rows.word("host", host)) for error, host in pairs), default=None)
     if worst is None:
         what = f"{name} compares clocks of hosts, and none was measured"
     elif worst[0] / 1e9 > check.clock_error:

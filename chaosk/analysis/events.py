@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -55,16 +55,20 @@ def spark_schema(table: Table) -> StructType:
 class Events:
     """Input of checks: event tables by name, shared frames by the function that makes them, and the case."""
 
-    def __init__(self, spark: SparkSession, case: Case, whole: Events | None = None) -> None:
-        """Take ``whole``, the run as recorded, if the case has separate partitions for recreated topics."""
-        self.spark = spark
+    def __init__(
+        self, spark: SparkSession | Callable[[], SparkSession], case: Case, whole: Events | None = None
+    ) -> None:
+        """Take a session, or a function that returns it when a check needs Spark, which many runs do not.
+
+        ``whole``: the run as recorded, if the case has separate partitions for recreated topics.
+        """
+        self._session = spark
         self.case = case
         self.whole = whole or self
         """The same run with a recreated topic as one."""
         self.count = sum(case.rows.values())
         """Rows of all tables."""
         self.small = self.count <= SMALL
-        self._keeps = self.small and self._here()
         self.rows = EventRows(case)
         """The same tables for glances, if ``glances``."""
         self.glances = self.count <= GLANCED
@@ -74,9 +78,16 @@ class Events:
         self._values: dict[Callable[[Events], Any], Any] = {}
         self._lock = RLock()  # frames may be made of other frames
 
-    def _here(self) -> bool:
-        """Return True if Spark runs in this process's own JVM, so that no executor can be lost."""
-        return (self.spark.sparkContext.master or "").startswith("local")
+    @cached_property
+    def spark(self) -> SparkSession:
+        """Return the session, which starts now if it has not before."""
+        with self._lock:
+            return self._session() if callable(self._session) else self._session
+
+    @cached_property
+    def _keeps(self) -> bool:
+        """Return True if the run is small and Spark runs in this process's own JVM, so that no executor can be lost."""
+        return self.small and (self.spark.sparkContext.master or "").startswith("local")
 
     def table(self, name: str) -> DataFrame:
         """Return an event table, with the columns of ``chaosk.rundir.events``; an empty table is not read.

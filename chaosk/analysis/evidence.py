@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import SEVERITIES, CheckRows
+from chaosk.analysis.check_rows import SEVERITIES, CheckRows, FewRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames.absent import bereft
@@ -106,10 +106,14 @@ class _SummaryBuilder:
         )
 
 
-def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tuple[Summary, ...], CheckRows]:
+def keep(events: Events, check: Check, name: str, rows: DataFrame | FewRows) -> tuple[tuple[Summary, ...], CheckRows]:
     """Write every row to ``evidence/<name>.jsonl``, by severity and the check's order; return summaries and rows."""
     told = predictions(events.case.plan.expect)
     tally = _SummaryBuilder(events, name, tuple(each for each in told if each.is_about(name, check.rule)))
+    if not isinstance(rows, DataFrame):
+        few = sorted(rows, key=lambda row: _turn(row, check.order))
+        _write(events.case.rundir.evidence / f"{name}.jsonl", map(_line, few), tally)
+        return tally.summaries(), CheckRows(tuple(few))
     lines = rows.orderBy(F.expr(_RANK), *check.order).select(F.expr(_LINE))
     first = [str(row["value"]) for row in lines.limit(AT_ONCE + 1).collect()]
     many = len(first) > AT_ONCE
@@ -117,6 +121,15 @@ def keep(events: Events, check: Check, name: str, rows: DataFrame) -> tuple[tupl
     _write(path, _from_spark(lines, path) if many else first, tally)
     found = CheckRows(many=rows) if many else CheckRows(tuple(json.loads(line) for line in first))
     return tally.summaries(), found
+
+
+def _turn(row: Mapping[str, Any], order: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the sort key of a row: its severity, then these columns, nulls first."""
+    return (SEVERITIES.index(row["severity"]), *((row[name] is not None, row[name]) for name in order))
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 def write_none(events: Events, name: str) -> None:

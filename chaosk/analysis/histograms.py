@@ -1,4 +1,4 @@
-"""Counts and latency histograms of each probe by window of the run, collected in one job."""
+"""Counts and latency histograms of each probe by window of the run, as plain values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
-from chaosk.analysis.events import Events
-from chaosk.analysis.frames.figures import figures
-from chaosk.analysis.must_fail_windows import afterwards
 from chaosk.analysis.windows import ALL, Segments
 
 
@@ -101,25 +98,42 @@ def bounded_longest(found: Histograms, key: Key, waiting: Waiting) -> tuple[floa
     return max(times, default=None), waiting.longest is not None
 
 
-def histograms(events: Events) -> Histograms:
-    """Collect some thousand rows per probe and window, as Arrow, because Spark is slow at single rows."""
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Rows of a run that are the same as far as their count by window and their histograms are concerned."""
+
+    what: str
+    probe: str
+    incarnation: int | None
+    segment: int
+    last_segment: int
+    acknowledged_in: int | None
+    """Segment of the acknowledgement, of what was acknowledged."""
+    bucket: int | None
+    """Lower bound of the bucket of their latency in nanoseconds; None if they have none."""
+    count: int
+    longest: int | None
+    """Highest of their latencies in nanoseconds."""
+    first: int
+    """Time of the earliest: of its result, else of itself."""
+
+
+def collected(activities: Iterable[Activity], segments: Segments) -> Histograms:
+    """Add up activities by window; pure."""
     found = Histograms(Counter(), Counter(), {}, {})
-    segments = Segments((*events.case.windows, *events.case.looks, *afterwards(events.case)))
-    for row in events.gathered(figures(events)).toArrow().to_pylist():
-        count = row["count"]
-        if row["incarnation"] is not None and row["what"] != "call":
-            process = (row["probe"], row["incarnation"])
-            found.processes[process] += count
-            if row["bucket"] is not None:
-                found.latencies.setdefault(process, Counter())[row["what"], row["bucket"]] += count
-            one = (row["what"], *process)
-            found.first[one] = min(row["first"], found.first.get(one, row["first"]))
-        for window in (ALL, *segments.windows(row)):
-            tally(found, Key(row["what"], row["probe"], window), row["bucket"], count, row["longest"])
-        if row["what"] == "ok":
-            came = dict.fromkeys(Segments.columns, row["acknowledged_in"])
-            for window in segments.windows(came):
-                found.counts[Key("acknowledged", row["probe"], window)] += count
+    for row in activities:
+        if row.incarnation is not None and row.what != "call":
+            process = (row.probe, row.incarnation)
+            found.processes[process] += row.count
+            if row.bucket is not None:
+                found.latencies.setdefault(process, Counter())[row.what, row.bucket] += row.count
+            whose = (row.what, *process)
+            found.first[whose] = min(row.first, found.first.get(whose, row.first))
+        for window in (ALL, *segments.between(row.segment, row.last_segment)):
+            tally(found, Key(row.what, row.probe, window), row.bucket, row.count, row.longest)
+        if row.what == "ok" and row.acknowledged_in is not None:
+            for window in segments.between(row.acknowledged_in, row.acknowledged_in):
+                found.counts[Key("acknowledged", row.probe, window)] += row.count
     return found
 
 

@@ -22,6 +22,7 @@ from chaosk.analysis.frames.lacking import lacking
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.frames.values import given_to, values
 from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.glances.written import written
 from chaosk.analysis.readers import Reader, readers
 from chaosk.analysis.screens import screened
 from chaosk.analysis.uncommitted import uncommitted
@@ -136,7 +137,7 @@ class _Line:
 
 def _lines(events: Events, *, of_the_log: bool, of_readers: bool) -> list[_Line]:
     """Return all counts, in one job since planning is expensive; without Spark if nothing is missing."""
-    if events.glances and not events.case.transactional and not of_the_log and not of_readers:
+    if events.glances and not of_the_log and not of_readers:
         return list(_owed(events.rows))
     rows = _count(sends(events).filter("written"), _OWED)
     if of_the_log or of_readers:
@@ -151,9 +152,9 @@ def _lines(events: Events, *, of_the_log: bool, of_readers: bool) -> list[_Line]
 
 
 def _owed(rows: EventRows) -> Iterator[_Line]:
-    """Count the owed records of a run without transactions, with numpy."""
-    acknowledged = rows.column("sends", "outcome") == rows.code("outcome", "ok")
-    columns = np.stack([column[acknowledged] for column in rows.columns("sends", "topic", "partition")])
+    """Count the owed records of a small run, with numpy."""
+    wanted = written(rows)
+    columns = np.stack([column[wanted] for column in rows.columns("sends", "topic", "partition")])
     places, counts = np.unique(columns, axis=1, return_counts=True)
     for (topic, partition), count in zip(places.T.tolist(), counts.tolist(), strict=True):
         yield _Line(_OWED, "", rows.word("topic", topic) or "", partition, "", "", count)

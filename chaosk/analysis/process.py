@@ -1,10 +1,9 @@
-"""Analysis as a process: start Spark, warm it up if there is time, wait for the request, judge, print durations."""
+"""Analysis as a process: start Spark in the background, wait for the request, judge, print durations."""
 
 from __future__ import annotations
 
 import json
 import os
-import select
 import sys
 import threading
 import time
@@ -15,11 +14,10 @@ from typing import NoReturn
 
 import click
 from pydantic import ValidationError
-from pyspark.sql import SparkSession
 
 from chaosk.analysis.analyze import analyze
-from chaosk.analysis.spark import LARGE, session
-from chaosk.analysis.warmup import warm_up, worthwhile
+from chaosk.analysis.one_session import OneSession
+from chaosk.analysis.spark import LARGE
 from chaosk.core.errors import AnalysisError, ChaoskError, ExitCode
 from chaosk.rundir.events.store import close, length, restore
 from chaosk.rundir.paths import RunDir, document, existing
@@ -34,7 +32,7 @@ def judge(root: Path, master: str | None = None) -> Verdict:
     """
     rundir = existing(root)
     close_events(rundir)
-    spark = session(master, large=length(rundir) >= LARGE)
+    spark = OneSession(master, large=length(rundir) >= LARGE)
     try:
         return analyze(spark, rundir)
     finally:
@@ -63,7 +61,7 @@ def _counted(rundir: RunDir) -> bool:
 @click.command()
 @click.argument("root", type=click.Path(path_type=Path))
 @click.option("--master", help="Spark master; default: your Spark configuration, or this machine.")
-@click.option("--wait", is_flag=True, help="Warm up, then wait for a line on stdin before judging.")
+@click.option("--wait", is_flag=True, help="Start Spark, and wait for a line on stdin before judging.")
 @click.option("--until", type=int, help="End when this process, which started it, has ended.")
 def command(root: Path, master: str | None, *, wait: bool, until: int | None) -> None:
     """Judge ROOT, a run directory."""
@@ -71,34 +69,29 @@ def command(root: Path, master: str | None, *, wait: bool, until: int | None) ->
     if until is not None:
         threading.Thread(target=_leave_with, args=(until,), daemon=True).start()
     rundir = existing(root)
+    answer = os.fdopen(os.dup(1), "w")  # Spark's start redirects standard output, and may be under way at the end
     if wait:
-        spark = _warmed_up(master, times)
+        spark = OneSession(master)
+        spark.prepare()
+        with timed(times, "waited"):
+            told = sys.stdin.readline()
+        spark.hurry()
+        if not told:
+            raise AnalysisError("stdin was closed before there was anything to judge")
         close_events(rundir)
         if length(rundir) >= LARGE:
+            spark.settle()
             _again_from_the_start(rundir, master, until)
     else:
         close_events(rundir)
-        with timed(times, "session"):
-            spark = session(master, large=length(rundir) >= LARGE)
+        spark = OneSession(master, large=length(rundir) >= LARGE)
     with timed(times, "judge"):
         verdict = analyze(spark, rundir)
+    times |= spark.times
     click.echo(", ".join(f"{part} {seconds:.1f} s" for part, seconds in times.items()), err=True)
-    click.echo(json.dumps({"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": times}))
-    sys.stdout.flush()
-
-
-def _warmed_up(master: str | None, times: dict[str, float]) -> SparkSession:
-    """Return a session for a small run, as soon as there is a run to judge."""
-    with timed(times, "session"):
-        spark = session(master)
-    with timed(times, "warm_up"):
-        if worthwhile() and not _told():
-            warm_up(spark)
-    with timed(times, "waited"):
-        told = sys.stdin.readline()
-    if not told:
-        raise AnalysisError("stdin was closed before there was anything to judge")
-    return spark
+    with answer:
+        answer.write(json.dumps({"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": times}) + "\n")
+    spark.leave()
 
 
 def _leave_with(parent: int) -> None:
@@ -116,11 +109,6 @@ def _again_from_the_start(rundir: RunDir, master: str | None, until: int | None)
     """
     words = [*(["--master", master] if master else []), *(["--until", str(until)] if until is not None else [])]
     os.execv(sys.executable, [sys.executable, "-m", "chaosk.analysis", str(rundir.root), *words])  # noqa: S606
-
-
-def _told() -> bool:
-    """Return True if there is input on stdin."""
-    return bool(select.select([sys.stdin], [], [], 0)[0])
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from chaosk.rundir.events.store import length
 from chaosk.rundir.paths import existing
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from chaosk.analysis.one_session import OneSession
 
 T = TypeVar("T")
 
@@ -38,18 +38,16 @@ T = TypeVar("T")
 class Judge:
     """A session for one thread only, started on demand."""
 
-    def __init__(self, spark: SparkSession | None = None) -> None:
-        self._spark = spark
+    def __init__(self) -> None:
+        self._spark: OneSession | None = None
 
-    def ready(self) -> SparkSession:
-        """Start Spark, if it is not running, and warm it up if there is time."""
-        from chaosk.analysis.spark import session  # noqa: PLC0415 - there may be no request
-        from chaosk.analysis.warmup import warm_up, worthwhile  # noqa: PLC0415 - as above
+    def ready(self) -> OneSession:
+        """Start Spark in the background, if it is not running."""
+        from chaosk.analysis.one_session import OneSession  # noqa: PLC0415 - there may be no request
 
         if self._spark is None:
-            self._spark = session()
-            if worthwhile():
-                warm_up(self._spark)
+            self._spark = OneSession()
+            self._spark.prepare()
         return self._spark
 
     def answer(self, root: Path) -> bytes:
@@ -58,13 +56,13 @@ class Judge:
         from chaosk.analysis.process import close_events  # noqa: PLC0415 - as above
         from chaosk.analysis.spark import LARGE  # noqa: PLC0415 - as above
 
-        spark, rundir = self.ready(), existing(root)
+        rundir = existing(root)
         close_events(rundir)
         if length(rundir) >= LARGE:
             return b""
-        began = time.monotonic()
+        spark, began = self.ready(), time.monotonic()
         verdict = analyze(spark, rundir)
-        spark.catalog.clearCache()  # the next run must not see this one's frames
+        spark.forget()  # the next run must not see this one's frames
         seconds = {"judge": round(time.monotonic() - began, 3)}
         told = {"verdict": str(rundir.verdict), "outcome": verdict.verdict, "seconds": seconds}
         return json.dumps(told).encode() + b"\n"

@@ -12,6 +12,7 @@ from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.glances.numbers import dense
 from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.analysis.glances.written import written
 
 Counts = dict[tuple[str, str], int]
 """By topic and group."""
@@ -20,7 +21,7 @@ Counts = dict[tuple[str, str], int]
 def uncommitted(events: Events) -> Counts:
     """Count by topic and committing group the acknowledged records that it was given and had not committed."""
     groups = {worker.group for worker in events.case.workers if worker.group and worker.commit != "none"}
-    if events.glances and not events.case.transactional:
+    if events.glances:
         left = at_a_glance(events.rows)
     else:
         left = {(row["topic"], row["group"]): int(row["count"]) for row in events.gathered(_left(events)).collect()}
@@ -45,13 +46,13 @@ def _left(events: Events) -> DataFrame:
 
 
 def at_a_glance(rows: EventRows) -> Counts:
-    """Count them for a run without transactions, with numpy."""
+    """Count them for a small run, with numpy."""
     commits, reads = _committed(rows), rows.count("reads")
     group, topic, values = (*rows.columns("reads", "group", "topic"), rows.values("reads"))
     keys = dense(np.concatenate((group, commits[0])), np.concatenate((rows.places("reads"), commits[1])))
     committed = np.full(int(keys.max(initial=0)) + 1, EMPTY)
     np.maximum.at(committed, keys[reads:], commits[2])
-    acknowledged = rows.values("sends")[rows.column("sends", "outcome") == rows.code("outcome", "ok")]
+    acknowledged = rows.values("sends")[written(rows)]
     left = (group != EMPTY) & (rows.column("reads", "offset") >= committed[keys[:reads]])
     left &= np.isin(values, acknowledged)
     found: Counts = {}

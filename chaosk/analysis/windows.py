@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import Column, Row
 from pyspark.sql import functions as F
 
@@ -38,9 +40,17 @@ class Segments:
         end = segment if ended is None else self._of(ended, 0, len(self._cuts))
         return segment.alias(first), end.alias(last)
 
+    def at(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the segment of each time; a negative number stands for no time, and is in the last segment."""
+        return np.where(times < 0, len(self._cuts), np.searchsorted(np.array(self._cuts, np.int64), times, "right"))
+
     def windows(self, row: Mapping[str, int] | Row) -> tuple[str, ...]:
         """Return the names of the windows that the stretch of a row with these columns overlaps."""
         first, last = (int(row[name]) for name in self.columns)
+        return self.between(first, last)
+
+    def between(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the names of the windows that a stretch from one segment to another overlaps."""
         if (first, last) not in self._names:
             self._names[first, last] = tuple(
                 name for name, opens, closes in self._spans if last > opens and first <= closes

@@ -19,7 +19,7 @@ Asked = Callable[..., list[Row]]
 
 
 def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
-    """Asks a history the one check: its rows, and that its glance promised none where there are none to be.
+    """Asks a history the one check: its rows, the same with and without Spark, and none that its glance ruled out.
 
     The session is set as the analysis sets it for small runs, whatever was judged before.
     """
@@ -29,9 +29,13 @@ def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
     def asked(history: History) -> list[Row]:
         events = Events(spark, read_case(history.write(folder / f"run{next(numbers)}")))
         check = checks()[name]()
-        frame = check.violations(events)
+        frame, few = check.violations(events), check.plain(events)
         rows = [] if frame is None else [row.asDict(recursive=True) for row in frame.orderBy(*check.order).collect()]
         events.release()
+        if few is not None:
+            plain = sorted(few, key=lambda row: [row[name] for name in check.order])
+            assert frame is None or rows == plain, "Spark and numpy disagree"
+            rows = plain
         assert check.glance(events.rows) or not rows, "the glance promised that there are no rows"
         return rows
 

@@ -8,14 +8,9 @@ import pytest
 from analysis.history import History
 from analysis.ways import finding, measure, told
 
-from chaosk.analysis.case_loader import read_case
-from chaosk.analysis.checks.joins import Joins
-from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from analysis.conftest import Judge
 
 
@@ -69,11 +64,3 @@ def test_a_stage_that_nobody_knows_is_empty(judge: Judge) -> None:
     ]
     assert measure(verdict, "assignment_time", "readers") == 1
     assert measure(verdict, "join_time", "readers") == 2
-
-
-def test_where_nobody_joined_a_glance_is_enough(tmp_path: Path) -> None:
-    """Spark is not asked."""
-    history = History(records=5)
-    assert not Joins().glance(EventRows(read_case(history.write(tmp_path / "without"))))
-    joined(history, -4.0)
-    assert Joins().glance(EventRows(read_case(history.write(tmp_path / "with"))))

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,8 +22,7 @@ from analysis.history import History, small_run
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
-from chaosk.analysis import evidence
-from chaosk.analysis import process as waiting
+from chaosk.analysis import evidence, one_session
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.spark import LARGE
 from chaosk.cli.analyze import command
@@ -111,14 +109,14 @@ def test_many_rows_are_written_as_few_are(spark: SparkSession, tmp_path: Path, m
 
 
 def test_a_waiting_process_judges_when_told(spark: SparkSession, tmp_path: Path) -> None:
-    """It starts and warms up without a run to judge, and then gives the bytes that any other session gives."""
-    rundir = small_run(tmp_path / "run")
+    """It starts Spark without a run to judge, and then gives the bytes that any other session gives."""
+    rundir = lossy(tmp_path / "run")
     done = run_analysis(str(rundir.root), "--wait", stdin="go\n")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["verdict"] == str(rundir.verdict)
-    assert told["outcome"] == "pass"
-    assert set(told["seconds"]) >= {"session", "warm_up", "waited", "judge"}
+    assert told["outcome"] == "violation"
+    assert set(told["seconds"]) >= {"session", "waited", "judge"}
     first = judged_bytes(rundir)
     analyze(spark, rundir)
     assert judged_bytes(rundir) == first
@@ -130,29 +128,63 @@ def test_only_what_lies_idle_is_warmed_up_with(monkeypatch: pytest.MonkeyPatch, 
     warmed: list[object] = []
     processors = len(os.sched_getaffinity(0))
     monkeypatch.setattr(os, "getloadavg", lambda: (load * processors, 0.0, 0.0))
-    monkeypatch.setattr(waiting, "session", lambda _master: "a session")
-    monkeypatch.setattr(waiting, "warm_up", warmed.append)
-    reading, writing = os.pipe()
-    with os.fdopen(reading) as told, os.fdopen(writing, "w") as tells:
-        monkeypatch.setattr(sys, "stdin", told)
-        threading.Timer(0.2, lambda: print("go", file=tells, flush=True)).start()
-        assert waiting._warmed_up(None, {}) == "a session"  # type: ignore[comparison-overlap] # stands for one
+    monkeypatch.setattr(one_session, "session", lambda *_args, **_more: "a session")
+    monkeypatch.setattr(one_session, "warm_up", warmed.append)
+    spark = one_session.OneSession()
+    spark.prepare()
+    until(lambda: "session" in spark.times and len(warmed) == times, 10)
+    assert spark() == "a session"  # type: ignore[comparison-overlap] # stands for one
     assert warmed == ["a session"] * times
+
+
+def test_a_start_that_fails_is_told_where_spark_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It happens in the background, and a run that needs no Spark is judged without it."""
+
+    def failing(*_args: object, **_more: object) -> None:
+        raise AnalysisError("Spark does not start")
+
+    monkeypatch.setattr(one_session, "session", failing)
+    spark = one_session.OneSession()
+    spark.prepare()
+    with pytest.raises(AnalysisError, match="does not start"):
+        spark()
+
+
+def test_a_run_without_suspects_needs_no_spark(tmp_path: Path) -> None:
+    """Its verdict is there without a JVM; and one with suspects starts it, once."""
+    started: list[int] = []
+
+    def starting() -> SparkSession:
+        started.append(1)
+        raise AnalysisError("it is asked for Spark")
+
+    assert analyze(starting, small_run(tmp_path / "flawless")).verdict == "pass"
+    assert not started
+    with pytest.raises(AnalysisError, match="asked for Spark"):
+        analyze(starting, lossy(tmp_path / "lossy"))
+    assert started == [1]
 
 
 def test_a_waiting_process_begins_again_for_a_large_run(spark: SparkSession, tmp_path: Path) -> None:
     """It waited with little memory: it becomes one with much, keeps its id and its output, and gives the same bytes."""
-    rundir = small_run(tmp_path / "run")
+    rundir = lossy(tmp_path / "run")
     pq.write_table(pa.table({"nothing": pa.nulls(LARGE, pa.int8())}), rundir.events / "no_table.parquet")
     words = [sys.executable, "-m", "chaosk.analysis", str(rundir.root), "--wait", "--master", "local[1]"]
-    memory = set()
+    memory: set[int] = set()
+
+    def looked(pid: int) -> set[int]:
+        lines = commands_below(pid)
+        memory.update(heap(word) for line in lines for word in line if word.startswith("-Xmx"))
+        return {size for size in memory if size >= 1 << 30}
+
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
+        until(lambda: bool(looked(process.pid)), 60)
         process.stdin.write("go\n")
         process.stdin.flush()
         while process.poll() is None:
-            memory |= {heap(word) for line in commands_below(process.pid) for word in line if word.startswith("-Xmx")}
+            looked(process.pid)
             time.sleep(0.1)
         told = json.loads(process.stdout.read().splitlines()[-1])
     assert process.returncode == 0
@@ -254,7 +286,7 @@ def free_port() -> int:
 
 def test_a_master_that_does_not_answer_is_one_clear_error(tmp_path: Path) -> None:
     """No traceback; exit 2, because the run was not judged; nothing written."""
-    rundir = small_run(tmp_path / "run")
+    rundir = lossy(tmp_path / "run")
     submit = (
         "--conf spark.rpc.askTimeout=2s --conf spark.network.timeout=10s --conf spark.executor.heartbeatInterval=2s"
     )
@@ -268,7 +300,7 @@ def test_a_master_that_does_not_answer_is_one_clear_error(tmp_path: Path) -> Non
 
 def test_no_java_is_one_clear_error(tmp_path: Path) -> None:
     """It says what to install; preflight's exit code."""
-    rundir = small_run(tmp_path / "run")
+    rundir = lossy(tmp_path / "run")
     done = run_analysis(str(rundir.root), JAVA_HOME=str(tmp_path), PATH="/nowhere")
     assert done.returncode == 69
     assert re.search(r"install a Java 17 runtime", done.stderr)

@@ -92,13 +92,11 @@ def test_one_whom_nobody_waits_for_goes_on(log: Path, tmp_path: Path) -> None:
     assert log.read_text("utf-8") == ""
 
 
-def test_a_large_run_is_left_to_a_session_of_its_own(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_run_is_left_to_a_session_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its JVM has other settings from the start, so that the answer is none; nothing is judged."""
     rundir = small_run(tmp_path / "run")
     monkeypatch.setattr(settings, "LARGE", 1)
-    assert Judge(spark).answer(rundir.root) == b""
+    assert Judge().answer(rundir.root) == b""
     assert not rundir.verdict.exists()
 
 

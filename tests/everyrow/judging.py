@@ -15,12 +15,13 @@ from everyrow.mutants import DAMAGED, Flawless, Mutant
 from pyspark.sql import SparkSession
 
 from chaosk.analysis import analyze as analysis
+from chaosk.analysis.activity import activity
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.guards import guards, streams
-from chaosk.analysis.histograms import Histograms, histograms
+from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.self_check import recounted, tallied
 from chaosk.analysis.spark import tune
 from chaosk.core.errors import ChaoskError
@@ -98,7 +99,7 @@ class Judge:
         case = read_case(self.flawless.rundir)
         events = Events(self.spark, case)
         tune(self.spark, small=True)
-        self.progress: Histograms = events.once(histograms)
+        self.progress: Histograms = events.once(activity)
         events.release()
 
     @contextmanager

@@ -16,14 +16,14 @@ ended       long     latest time of the anomaly, likewise
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import CheckRows
+from chaosk.analysis.check_rows import CheckRows, FewRows
 from chaosk.analysis.events import Events
 from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
@@ -71,9 +71,19 @@ class Check(ABC):
         """
         return True
 
-    @abstractmethod
-    def violations(self, events: Events) -> DataFrame | None:
-        """Return the rows that break the rule, with the columns of ``MEANING``; None if it only measures."""
+    def plain(self, events: Events) -> FewRows | None:  # noqa: ARG002 - for those that override it
+        """Return its rows as plain values, without Spark; None if it needs Spark for them.
+
+        It is asked of runs of ordinary size, or of any run if the check has no query for Spark.
+        """
+        return None
+
+    def violations(self, events: Events) -> DataFrame | None:  # noqa: ARG002 - for those that override it
+        """Return the rows that break the rule, with the columns of ``MEANING`` first; None if there are none.
+
+        A check that only measures does not override it.
+        """
+        return None
 
     def unjudged(self, events: Events) -> str | None:  # noqa: ARG002 - for those that override it
         """Return the reason why a run without findings was not judged, or only in part; None if it was judged in full.
@@ -109,6 +119,15 @@ def during(began: str | Column | None, ended: str | Column | None) -> dict[str, 
 
 INFORMATION = ("information", None)
 """For ``meaning``: rows of interest that break no rule."""
+
+
+def informing(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return plain rows with ``MEANING`` first, as information; each row has began and ended."""
+    return [
+        {"severity": "information", "reason": None, "began": row["began"], "ended": row["ended"]}
+        | {name: value for name, value in row.items() if name not in MEANING}
+        for row in rows
+    ]
 
 
 def among(column: Column, names: Iterable[str]) -> Column:

@@ -39,9 +39,6 @@ class Availability(Check):
     metrics = ("availability",)
     tables = ("sends",)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``availability`` of each producer and window; None without demand."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)

@@ -38,9 +38,6 @@ class ClientErrors(Check):
     metrics = ("client_errors", "unexpected_errors", "missing_errors")
     tables = tuple(_TABLES)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``client_errors`` by probe and window; for probes with ``errors``, also unexpected and missing ones."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.check_rows import CheckRows, FewRows
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, informing, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import consume_outages
+from chaosk.analysis.glances.outages import consume_outages as at_a_glance
 from chaosk.analysis.outages import Outage, awake, unavailability
 from chaosk.rundir.verdict import Measure
 
@@ -37,8 +38,16 @@ class ConsumeUnavailability(Check):
     tables = ("reads", "sends", "audit", "assignments")
     order = ("began", *PLACE, "reader")
 
-    def violations(self, events: Events) -> DataFrame:
+    def plain(self, events: Events) -> FewRows:
         """Return outages as information; an objective decides whether they are too long."""
+        return informing(
+            {name: row[name] for name in ("began", "ended", "reader", *PLACE)}
+            | {"seconds": (row["ended"] - row["began"]) / 1e9, "censored": row["censored"]}
+            for row in at_a_glance(events.rows, events.whole.rows)
+        )
+
+    def violations(self, events: Events) -> DataFrame:
+        """Return the same with Spark."""
         return (
             consume_outages(events)
             .withColumns(meaning(otherwise=INFORMATION))

@@ -8,12 +8,13 @@ import numpy as np
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.check_rows import CheckRows, FewRows
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, informing, meaning
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.serving import last_signs, named, terms
+from chaosk.analysis.glances.elections import changes_of_leadership
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.partition_history import SILENCE
 from chaosk.rundir.verdict import Measure
@@ -53,8 +54,12 @@ class Election(Check):
         known = epochs != EMPTY
         return len(np.unique(np.stack([places, epochs])[:, known], axis=1).T) > len(np.unique(places[known]))
 
-    def violations(self, events: Events) -> DataFrame:
+    def plain(self, events: Events) -> FewRows:
         """Return new leader epochs as information; an objective decides whether they took too long."""
+        return informing(changes_of_leadership(events.rows))
+
+    def violations(self, events: Events) -> DataFrame:
+        """Return the same with Spark."""
         served = events.frame(terms)
         in_order = Window.partitionBy(*PLACE).orderBy("epoch")
         elected = (

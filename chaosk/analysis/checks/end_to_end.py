@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import functions as F
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
@@ -14,15 +15,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames.absent import EXCUSED
 from chaosk.analysis.frames.figures import bucket
 from chaosk.analysis.frames.lacking import lacking
-from chaosk.analysis.histograms import (
-    Histograms,
-    Key,
-    Waiting,
-    bounded_longest,
-    bounded_quantile,
-    histograms,
-    tally,
-)
+from chaosk.analysis.histograms import Histograms, Key, Waiting, bounded_longest, bounded_quantile, tally
 from chaosk.analysis.screens import screened
 from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
@@ -44,12 +37,9 @@ class EndToEnd(Check):
     metrics = ("end_to_end_p99", "end_to_end_max")
     tables = ("sends", "reads", "assignments", "fetched", "seeks", "audit", "audit_ranges")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``end_to_end_p99`` and ``end_to_end_max`` of each consumer and window; None without records."""
-        seen = events.once(histograms)
+        seen = events.once(activity)
         lacked = undelivered(events) if events.case.probes("consume") else seen
         readers = dict(events.case.consumers)
         for probe in events.case.probes("consume"):

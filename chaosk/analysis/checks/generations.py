@@ -35,9 +35,6 @@ class Generations(Check):
     metrics = ("new_generations",)
     tables = ("generations",)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``new_generations`` of each group and window; None if unknown."""
         groups, at, numbers = events.rows.columns("generations", "group", "at", "generation")

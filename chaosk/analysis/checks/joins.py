@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from chaosk.analysis.case import TimeSpan
-from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, during, meaning
+from chaosk.analysis.check_rows import CheckRows, FewRows
+from chaosk.analysis.checks._contract import Check, informing
 from chaosk.analysis.counts import measured
+from chaosk.analysis.event_files import read
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Measure
-
-_STAGES = ("coordinator", "assignment", "offsets", "record")
 
 
 class Joins(Check):
@@ -38,33 +32,11 @@ class Joins(Check):
     counted = ("join of a member", "joins of members")
     metrics = ("assignment_time", "join_time")
     tables = ("joins",)
-    order = ("began", *MEMBER, "rebalance")
+    order = ("began", "probe", "incarnation", "rebalance")
 
-    def glance(self, rows: EventRows) -> bool:
-        """Return True if any member joined."""
-        return rows.count("joins") > 0
-
-    def violations(self, events: Events) -> DataFrame:
+    def plain(self, events: Events) -> FewRows:
         """Return a row for each join, as information; an objective decides whether one took too long."""
-        began = F.coalesce("began", "assigned")
-        there = F.when(F.col("coordinator").isNotNull(), F.least(F.greatest("coordinator", began), F.col("assigned")))
-        marks = {
-            "coordinator": (there, began),
-            "assignment": (F.col("assigned"), F.coalesce(there, began)),
-            "offsets": (F.col("fetched"), F.col("assigned")),
-            "record": (F.col("first"), F.coalesce("fetched", "assigned")),
-            "total": (F.col("first"), began),
-        }
-        seconds = {name: (until - since) / F.lit(1e9) for name, (until, since) in marks.items()}
-        last = F.coalesce("first", "fetched", "assigned")
-        return (
-            events.table("joins")
-            .withColumns({"since": began, "until": last})
-            .withColumns(seconds)
-            .withColumns(meaning(otherwise=INFORMATION))
-            .withColumns(during("since", "until"))
-            .select(*MEANING, *MEMBER, "group", "rebalance", "partitions", *_STAGES, "total")
-        )
+        return informing(_stages(join) for join in read(events.case.events, "joins").to_pylist())
 
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``assignment_time`` and ``join_time`` (the longest) of each group and window."""
@@ -75,6 +47,31 @@ class Joins(Check):
             for window in events.case.windows
             for measure in _figures(window, group, [row for row in joins if row["group"] == group])
         )
+
+
+def _stages(join: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of ``joins`` with the seconds of each stage, and the time from its beginning to its last stage."""
+    assigned, fetched, first = join["assigned"], join["fetched"], join["first"]
+    began = _known(join["began"], assigned)
+    there = None if join["coordinator"] is None else min(max(join["coordinator"], began), assigned)
+    seconds = {
+        "coordinator": (there, began),
+        "assignment": (assigned, _known(there, began)),
+        "offsets": (fetched, assigned),
+        "record": (first, _known(fetched, assigned)),
+        "total": (first, began),
+    }
+    return {
+        "began": began,
+        "ended": _known(first, fetched, assigned),
+        **{name: join[name] for name in ("probe", "incarnation", "group", "rebalance", "partitions")},
+        **{name: None if until is None else (until - since) / 1e9 for name, (until, since) in seconds.items()},
+    }
+
+
+def _known(*times: int | None) -> int:
+    """Return the first known time."""
+    return next(time for time in times if time is not None)
 
 
 def _figures(window: TimeSpan, group: str, joins: Iterable[dict[str, Any]]) -> Iterable[Measure]:

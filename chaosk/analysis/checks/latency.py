@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import Key, Waiting, bounded_longest, bounded_quantile, histograms
+from chaosk.analysis.histograms import Key, Waiting, bounded_longest, bounded_quantile
 from chaosk.rundir.verdict import Measure
 
 
@@ -28,12 +29,9 @@ class Latency(Check):
     metrics = ("latency_p50", "latency_p99", "latency_max")
     tables = ("sends",)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``latency_p50``, ``latency_p99``, ``latency_max`` of each producer and window; None without records."""
-        seen = events.once(histograms)
+        seen = events.once(activity)
         for probe in events.case.probes("produce"):
             for window in events.case.windows:
                 key = Key("ok", probe, window.name)

@@ -44,9 +44,6 @@ class Leadership(Check):
     metrics = ("leader_changes", "displaced_leaders", "leaderless_time", "leadership_return")
     tables = ("partitions",)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``leadership_return`` of each fault, and the other figures of each topic and window."""
         case, said = events.case, events.once(described)

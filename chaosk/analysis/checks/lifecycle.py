@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.case import Case, Worker
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.completeness import gone
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import Histograms, histograms
+from chaosk.analysis.histograms import Histograms
 from chaosk.rundir.verdict import Measure
 
 _SUCCESS = {"produce": "ok", "consume": "read", "transform": "read", "call": "answered"}
@@ -40,12 +41,9 @@ class Lifecycle(Check):
     metrics = ("start_time", "close_time")
     tables = ("sends", "reads", "calls", "incarnations", "ends")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``start_time`` and ``close_time`` (the longest) of each probe, and of each window with any."""
-        case, seen = events.case, events.once(histograms)
+        case, seen = events.case, events.once(activity)
         for probe in sorted({worker.probe for worker in case.workers if worker.kind in _SUCCESS}):
             mine = [worker for worker in case.workers if worker.probe == probe]
             yield from _longest(case, "start_time", probe, [_start(case, seen, worker) for worker in mine])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import Key, histograms
+from chaosk.analysis.histograms import Key
 from chaosk.analysis.windows import ALL
 from chaosk.rundir.verdict import Measure
 
@@ -28,12 +29,9 @@ class Outcomes(Check):
     metrics = ("acknowledged_records", "failed_records", "uncertain_records", "rate")
     tables = ("sends", "reads")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield counts by outcome of each producer, and ``rate`` of each probe, in each window."""
-        counts = events.once(histograms).counts
+        counts = events.once(activity).counts
         for window in events.case.windows:
             at, seconds = ALL if window.name == "run" else window.name, (window.ended - window.began) / 1e9
             for probe in events.case.probes("produce"):

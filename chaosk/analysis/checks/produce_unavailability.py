@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.activity import activity
+from chaosk.analysis.check_rows import CheckRows, FewRows
+from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, informing, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.outages import produce_outages
-from chaosk.analysis.histograms import histograms, total
+from chaosk.analysis.glances.outages import produce_outages as at_a_glance
+from chaosk.analysis.histograms import total
 from chaosk.analysis.outages import Outage, awake, unavailability
 from chaosk.rundir.verdict import Measure
 
@@ -37,8 +39,18 @@ class ProduceUnavailability(Check):
     as_recorded = True
     order = ("began", *PLACE, "producer", "producer_incarnation")
 
-    def violations(self, events: Events) -> DataFrame:
+    def plain(self, events: Events) -> FewRows:
         """Return outages as information; an objective decides whether they are too long."""
+        who = ("producer", "producer_incarnation", *PLACE)
+        return informing(
+            {name: row[name] for name in ("began", "ended", *who)}
+            | {"seconds": (row["ended"] - row["began"]) / 1e9}
+            | {name: row[name] for name in ("censored", "failed", "uncertain", "errors")}
+            for row in at_a_glance(events.rows)
+        )
+
+    def violations(self, events: Events) -> DataFrame:
+        """Return the same with Spark."""
         return (
             produce_outages(events)
             .withColumns(meaning(otherwise=INFORMATION))
@@ -54,7 +66,7 @@ class ProduceUnavailability(Check):
         rows = found.rows("producer", "began", "ended", "censored")
         outages = [Outage(row["producer"], row["began"], row["ended"], row["censored"]) for row in rows]
         known = unavailability(awake(events.case, outages), events.case.probes("produce"), events.case.windows)
-        seen = events.once(histograms)
+        seen = events.once(activity)
         for measure in known:
             tried = measure.value or total(seen, ("ok", "fail", "info"), measure.subject, measure.window)
             yield measure if tried else measure.model_copy(update={"value": None})

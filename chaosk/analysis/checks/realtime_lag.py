@@ -30,9 +30,6 @@ class RealtimeLag(Check):
     metrics = ("realtime_lag_p99", "realtime_lag_max")
     tables = ("polls", "reads", "sends", "assignments", "fetched", "seeks")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``realtime_lag_p99`` and ``realtime_lag_max`` of each consumer and window; None without polls."""
         histograms = lags_of(events)

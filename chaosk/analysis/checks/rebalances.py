@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow.compute as pc
 
-from chaosk.analysis.case import Case, Process, TimeSpan
-from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import INFORMATION, MEANING, Check, meaning
+from chaosk.analysis.case import Case, PlaceKey, Process, TimeSpan
+from chaosk.analysis.check_rows import CheckRows, FewRows
+from chaosk.analysis.checks._contract import Check, informing
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
+from chaosk.analysis.event_files import read
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE
-from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.windows import Segments
+from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.rundir.verdict import Measure
 
 FENCED = "FENCED_INSTANCE_ID"
@@ -55,25 +56,16 @@ class Rebalances(Check):
     as_recorded = True
     order = ("began", "group")
 
-    def violations(self, events: Events) -> DataFrame:
+    def plain(self, events: Events) -> FewRows:
         """Return rebalances as information; an objective decides whether they are too many or too long."""
-        earlier = Window.partitionBy("group").orderBy("began", "ended", *MEMBER, *PLACE)
-        before = F.max("ended").over(earlier.rowsBetween(Window.unboundedPreceding, -1))
-        fresh = before.isNull() | (F.col("began") > before)
-        ways = _ways(events).withColumn("fresh", fresh.cast("int"))
-        numbered = ways.withColumn("number", F.sum("fresh").over(earlier))
-        return (
-            numbered.groupBy("group", "number")
-            .agg(
-                F.min("began").alias("began"), F.max("ended").alias("ended"), F.sum("taken").alias("taken"),
-                F.sum("given").alias("given"), F.sum("lost").alias("lost"),
-                F.count_distinct(*MEMBER).alias("members"),
-            )
-            .filter((F.col("number") > 1) & F.col("began").between(events.case.run.began, events.case.run.ended))
-            .withColumns(meaning(otherwise=INFORMATION))
-            .withColumn("seconds", (F.col("ended") - F.col("began")) / F.lit(1e9))
-            .select(*MEANING, "group", "seconds", "members", "taken", "given", "lost")
-        )  # fmt: skip
+        run, found = events.case.run, []
+        ways = sorted(_ways(events), key=lambda way: (way.group, way.began, way.ended, way.process, way.place))
+        for group, mine in groupby(ways, key=lambda way: way.group):
+            _, *rebalances = _overlapping(mine)  # the first is the first assignment of the group
+            found += [
+                _row(group, rebalance) for rebalance in rebalances if run.began <= rebalance[0].began <= run.ended
+            ]
+        return informing(found)
 
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield number of rebalances, unnecessary ones, ``rebalance_time`` (the longest) and moved partitions by group.
@@ -98,21 +90,91 @@ class Rebalances(Check):
                     yield measured(metric, group, window.name, value if here else None, censored=here and more)
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """An assignment of a partition to a process of a member, or its end."""
+
+    group: str
+    place: PlaceKey
+    at: int
+    process: Process
+    rebalance: int
+    kind: str
+
+    @property
+    def gives(self) -> bool:
+        return self.kind == "assign"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A revocation or an assignment of a partition, until the partition has a member again."""
+
+    group: str
+    place: PlaceKey
+    process: Process
+    began: int
+    ended: int
+    kind: str
+
+
+def _row(group: str, ways: Sequence[_Way]) -> dict[str, Any]:
+    began, ended = ways[0].began, max(way.ended for way in ways)
+    given = sum(way.kind == "assign" for way in ways)
+    return {
+        "began": began, "ended": ended, "group": group, "seconds": (ended - began) / 1e9,
+        "members": len({way.process for way in ways}), "taken": len(ways) - given, "given": given,
+        "lost": sum(way.kind == "lost" for way in ways),
+    }  # fmt: skip
+
+
+def _overlapping(ways: Iterable[_Way]) -> Iterator[list[_Way]]:
+    """Yield lists of ways, sorted by their beginning, that overlap each other or touch."""
+    mine: list[_Way] = []
+    for way in ways:
+        if mine and way.began > max(one.ended for one in mine):
+            yield mine
+            mine = []
+        mine.append(way)
+    if mine:
+        yield mine
+
+
+def _partitions(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+    """Yield the changes of each partition of each group, in order of time."""
+    ordered = sorted(changes, key=lambda one: (one.group, one.place, one.at, one.process, one.rebalance))
+    for _, mine in groupby(ordered, key=lambda one: (one.group, one.place)):
+        yield list(mine)
+
+
+def _ways(events: Events) -> Iterator[_Way]:
+    """Yield each revocation and assignment of a partition.
+
+    A revoked partition is in transit until a member is assigned it. There is no transit if that member's process began
+    later, or if another member had been assigned the partition before, as after a pause.
+    """
+    started = {(worker.probe, worker.incarnation): worker.started for worker in events.case.workers}
+    for mine in _partitions(_noticed(events)):
+        holder: Process | None = None
+        for number, change in enumerate(mine):
+            ended = change.at
+            if change.gives:
+                holder = change.process
+            elif holder == change.process:
+                taker = next((one for one in mine[number + 1 :] if one.gives), None)
+                if taker is not None and started.get(taker.process, taker.at + 1) <= change.at:
+                    ended = taker.at
+            yield _Way(change.group, change.place, change.process, change.at, ended, change.kind)
+
+
 def moves(events: Events) -> Counter[tuple[str, str]]:
     """Count by group and window the assignments of a partition to another member than its last one."""
-    given = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
-    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
-    before = F.lag(F.struct(*MEMBER)).over(of_partition)
-    segments, counts = Segments(events.case.windows), Counter[tuple[str, str]]()
-    rows = given.filter(F.col("kind") == "assign").withColumn("before", before)
-    for row in (
-        events.gathered(rows.filter(F.col("before").isNotNull() & (F.col("before") != F.struct(*MEMBER))))
-        .groupBy("group", *segments.of(F.col("at")))
-        .count()
-        .collect()
-    ):
-        for window in segments.windows(row):
-            counts[row["group"], window] += int(row["count"])
+    counts = Counter[tuple[str, str]]()
+    for mine in _partitions(change for change in _noticed(events) if change.gives):
+        for before, after in pairwise(mine):
+            if before.process != after.process:
+                windows = [window.name for window in events.case.windows if window.began <= after.at < window.ended]
+                counts.update((after.group, window) for window in windows)
     return counts
 
 
@@ -122,25 +184,34 @@ def changes(events: Events) -> dict[str, list[TimeSpan]]:
     A started process may cause one until it has partitions, and for at least 15 s. A process that ends may cause one
     within 15 s of its end, and a killed process within 60 s of its last poll.
     """
-    case = events.case
-    given = events.table("assignments").filter(F.col("kind") == "assign").groupBy(*MEMBER).agg(F.min("at").alias("at"))
-    polled = events.table("polls").groupBy(*MEMBER).agg(F.max("completed").alias("at"))
-    first, seen, ends = (_by_process(rows) for rows in (given, polled, events.table("ends")))
+    given, polled = (_extremes(events.rows, *columns) for columns in (("assignments", "at"), ("polls", "completed")))
+    ends = {(row["probe"], row["incarnation"]): row["at"] for row in read(events.case.events, "ends").to_pylist()}
     found: dict[str, list[TimeSpan]] = {}
-    for worker in case.workers:
+    for worker in events.case.workers:
         process = (worker.probe, worker.incarnation)
         stays = found.setdefault(worker.group or "", [])
-        stays.append(TimeSpan("start", worker.started, max(worker.started + _SOON, first.get(process, 0))))
+        first, _ = given.get(process, (0, 0))
+        stays.append(TimeSpan("start", worker.started, max(worker.started + _SOON, first)))
         if process in ends:
             stays.append(TimeSpan("end", ends[process] - _SOON, ends[process] + _SOON))
         else:
-            last = seen.get(process, worker.started)
+            _, last = polled.get(process, (0, worker.started))
             stays.append(TimeSpan("kill", last, last + _MISSED))
     return found
 
 
-def _by_process(rows: DataFrame) -> dict[Process, int]:
-    return {(row["probe"], row["incarnation"]): row["at"] for row in rows.select(*MEMBER, "at").collect()}
+def _extremes(rows: EventRows, table: str, column: str) -> dict[Process, tuple[int, int]]:
+    """Return the first and the last time of each process in a table; of assignments, those that give a partition."""
+    processes, times = rows.processes(table), rows.column(table, column)
+    if table == "assignments":
+        gives = rows.column(table, "kind") == rows.code("kind", "assign")
+        processes, times = processes[gives], times[gives]
+    names, which = np.unique(processes, return_inverse=True)
+    first, last = np.full(names.size, np.iinfo(np.int64).max), np.full(names.size, EMPTY)
+    np.minimum.at(first, which, times)
+    np.maximum.at(last, which, times)
+    spans = zip(names.tolist(), first.tolist(), last.tolist(), strict=True)
+    return {rows.process(name): (low, high) for name, low, high in spans}
 
 
 def _figures(window: TimeSpan, group: str, spans: Sequence[TimeSpan], idle: Sequence[TimeSpan]) -> dict[str, float]:
@@ -164,63 +235,38 @@ def static(case: Case) -> dict[str, str]:
     return {name: str(one) for name, one in ids.items() if one is not None}
 
 
-def _noticed(events: Events, rows: DataFrame) -> DataFrame:
-    """Remove assignments that one process of a static member gave up and its next process took up.
+def _noticed(events: Events) -> list[_Change]:
+    """Return the assignments of groups, without those that the group did not notice.
 
-    A fenced process lost no partition of the member: it only learned that another process is now the member.
+    It does not notice what one process of a static member gave up and its next process took up. A fenced process lost
+    no partition of the member: it only learned that another process is now the member.
     """
+    changes = [
+        _Change(
+            row["group"], (row["topic"], row["partition"]), row["at"], (row["probe"], row["incarnation"]),
+            row["rebalance"], row["kind"],
+        )
+        for row in read(events.case.events, "assignments", wanted=pc.is_valid(pc.field("group"))).to_pylist()
+    ]  # fmt: skip
     members = static(events.case)
     if not members:
-        return rows
-    fenced = (
-        events.table("errors").filter(F.col("error") == FENCED)
-        .select(*MEMBER).distinct().withColumn("fenced", F.lit(True))
-    )  # fmt: skip
-    member = reduce(
-        lambda found, one: F.when(F.col("probe") == one[0], F.lit(one[1])).otherwise(found),
-        members.items(), F.lit(None).cast("string"),
-    )  # fmt: skip
-    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", "probe", "incarnation", "rebalance")
-    here = F.struct("member", *MEMBER, "kind")
-    marked = (
-        rows.join(events.near(fenced), on=list(MEMBER), how="left")
-        .withColumn("member", member)
-        .filter(F.col("fenced").isNull() | (F.col("kind") != "lost"))
-        .withColumns({"before": F.lag(here).over(of_partition), "after": F.lead(here).over(of_partition)})
-    )
-    assign, lost = F.col("kind") == "assign", F.col("kind") == "lost"
-    taken_up = assign & _same_member("before") & (F.col("before.kind") != "lost")
-    given_up = ~assign & ~lost & _same_member("after") & (F.col("after.kind") == "assign")
-    unnoticed = F.coalesce(taken_up | given_up, F.lit(False))
-    return marked.filter(~unnoticed).drop("before", "after", "member", "fenced")
+        return changes
+    errors = read(events.case.events, "errors", ("probe", "incarnation"), pc.field("error") == FENCED).to_pylist()
+    fenced = {(row["probe"], row["incarnation"]) for row in errors}
+    told = [change for change in changes if change.process not in fenced or change.kind != "lost"]
+    found = []
+    for mine in _partitions(told):
+        for before, change, after in zip([None, *mine], mine, [*mine[1:], None], strict=False):
+            taken_up = change.gives and _same_member(members, change, before, "assign", "revoke")
+            given_up = change.kind == "revoke" and _same_member(members, change, after, "assign")
+            if not taken_up and not given_up:
+                found.append(change)
+    return found
 
 
-def _same_member(other: str) -> Column:
-    """Return a condition: the row before or after is of another process of the same static member."""
-    another = F.struct(*(F.col(f"{other}.{name}").alias(name) for name in MEMBER)) != F.struct(*MEMBER)
-    return (F.col(f"{other}.member") == F.col("member")) & another
-
-
-def _ways(events: Events) -> DataFrame:
-    """Return one row per revocation or assignment of a partition: began, ended, and 1 in the column of its kind.
-
-    A revoked partition is in transit until a member is assigned it. There is no transit if that member's process began
-    later, or if another member had been assigned the partition before, as after a pause.
-    """
-    workers = events.table("incarnations").select(*MEMBER, "started")
-    rows = _noticed(events, events.table("assignments").filter(F.col("group").isNotNull()))
-    assign = F.col("kind") == "assign"
-    of_partition = Window.partitionBy("group", *PLACE).orderBy("at", *MEMBER, "rebalance")
-    given = F.when(assign, F.struct("at", "started", *MEMBER))
-    taker = F.first(given, ignorenulls=True).over(of_partition.rowsBetween(1, Window.unboundedFollowing))
-    holder = F.last(given, ignorenulls=True).over(of_partition.rowsBetween(Window.unboundedPreceding, -1))
-    held = F.struct(*(holder[name] for name in MEMBER)) == F.struct(*MEMBER)
-    arrives = F.when(~assign & held & (taker["started"] <= F.col("at")), taker["at"])
-    return (
-        rows.join(events.near(workers), on=list(MEMBER), how="left")
-        .withColumn("ended", F.coalesce(arrives, "at"))
-        .select(
-            "group", *PLACE, *MEMBER, F.col("at").alias("began"), "ended", (~assign).cast("int").alias("taken"),
-            assign.cast("int").alias("given"), (F.col("kind") == "lost").cast("int").alias("lost"),
-        )
-    )  # fmt: skip
+def _same_member(members: Mapping[str, str], change: _Change, other: _Change | None, *kinds: str) -> bool:
+    """Return True if another change, of one of these kinds, is of another process of the same static member."""
+    if other is None or other.kind not in kinds or other.process == change.process:
+        return False
+    mine = members.get(change.process[0])
+    return mine is not None and members.get(other.process[0]) == mine

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql import functions as F
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
-from chaosk.analysis.histograms import Key, histograms
+from chaosk.analysis.glances import promptness
+from chaosk.analysis.histograms import Key
 from chaosk.analysis.must_fail_windows import meant
-from chaosk.analysis.recovery_times import Cells, first_well, grouped
+from chaosk.analysis.recovery_times import CELL, Cells, first_well, grouped
 from chaosk.rundir.verdict import Measure
 
 _FACTOR = 3
@@ -38,9 +39,6 @@ class Recovery(Check):
     metrics = ("recovery", "recovery_from_fault")
     tables = ("sends", "reads", "partitions", "faults")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``recovery`` and ``recovery_from_fault`` of each fault; None without a baseline or effect."""
         cells = _cells(events) if events.case.baseline and events.case.faults else None
@@ -61,6 +59,16 @@ def _figure(metric: str, fault: str, since: int | None, until: int, cells: Cells
 def _cells(events: Events) -> Cells:
     """Collect the promptness of all streams that worked in the baseline: four cells a second and stream."""
     known = {kind: _bounds(events, kind) for kind in ("produce", "consume")}
+    if events.glances:
+        sent = promptness.prompt_sends(events.rows, known["produce"])
+        given = promptness.prompt_deliveries(events.rows, known["consume"])
+        streams = [(f"produce {name}", cell, wanted, prompt) for name, cell, wanted, prompt in sent]
+        streams += [(f"consume {name}", cell, wanted, prompt) for name, cell, wanted, prompt in given]
+        return Cells(CELL, grouped(streams), promptness.under_replicated(events.rows))
+    return _by_spark(events, known)
+
+
+def _by_spark(events: Events, known: Mapping[str, Mapping[str, int]]) -> Cells:
     sending = prompt_sends(events, known["produce"]).withColumn("kind", F.lit("produce"))
     reading = prompt_deliveries(events, known["consume"]).withColumn("kind", F.lit("consume"))
     short = under_replicated(events).withColumn("kind", F.lit("short"))
@@ -80,7 +88,7 @@ def _bounds(events: Events, kind: str) -> dict[str, int]:
     streams = {(w.probe, w.probe if kind == "produce" else w.reader) for w in able}
     bounds: dict[str, int] = {}
     for probe, stream in sorted(streams):
-        usual = events.once(histograms).quantile(Key(what, probe, "baseline"), 0.99)
+        usual = events.once(activity).quantile(Key(what, probe, "baseline"), 0.99)
         if usual is not None:
             bound = round(max(_FACTOR * usual, usual + _FLOOR) * 1e9)
             bounds[stream] = max(bounds.get(stream, 0), bound)

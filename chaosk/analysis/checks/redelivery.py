@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.case import Case
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
@@ -19,7 +20,7 @@ from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
 from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.truncations import SURE, Truncation, excused
-from chaosk.analysis.histograms import Histograms, Key, histograms
+from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.windows import ALL
 from chaosk.rundir.verdict import Measure
 
@@ -84,7 +85,7 @@ class Redelivery(Check):
         case = events.case
         counts = tuple(counted(case, found, "redelivered_records", "group", case.groups, time="ended"))
         yield from counts
-        yield from shares("redelivered_share", counts, _deliveries(case, events.once(histograms)))
+        yield from shares("redelivered_share", counts, _deliveries(case, events.once(activity)))
 
 
 def _lost_commit() -> Column:

@@ -33,9 +33,6 @@ class Replication(Check):
     metrics = ("under_replicated_time", "under_min_isr_time")
     tables = ("partitions",)
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``under_replicated_time`` and ``under_min_isr_time`` of each topic and window."""
         said = events.once(described)

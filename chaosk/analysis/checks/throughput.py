@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from chaosk.analysis.activity import activity
 from chaosk.analysis.case import Case, TimeSpan
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.completeness import incomplete, there
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
-from chaosk.analysis.histograms import Histograms, Key, histograms
+from chaosk.analysis.histograms import Histograms, Key
 from chaosk.rundir.verdict import Measure
 
 _COUNTED = {
@@ -40,12 +41,9 @@ class Throughput(Check):
     metrics = ("throughput", "acknowledgements", "deliveries", "answers")
     tables = ("sends", "reads", "calls", "incarnations", "ends", "tallies", "clocks")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Return ``acknowledgements``, ``deliveries`` or ``answers``, and ``throughput``, of each probe and window."""
-        case, seen = events.case, events.once(histograms)
+        case, seen = events.case, events.once(activity)
         return (
             measure
             for kind in _COUNTED

@@ -40,9 +40,6 @@ class Uncommitted(Check):
     metrics = ("uncommitted_records",)
     tables = ("reads", "commits", "fetched", "txn_offsets", "transactions")
 
-    def violations(self, events: Events) -> None:
-        """Return None: it only measures."""
-
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``uncommitted_records`` of each group, at the end of each window."""
         counts = at_a_glance(events.rows) if events.glances else by_spark(events)

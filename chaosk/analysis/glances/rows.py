@@ -97,6 +97,21 @@ class EventRows:
         """Return probe and incarnation as one number."""
         return _packed(self.column(table, probe), self.column(table, incarnation))
 
+    def process(self, number: int) -> tuple[str, int]:
+        """Return probe and incarnation of a number of :meth:`processes`."""
+        probe, incarnation = divmod(number, 1 << _BITS)
+        return self.word("probe", probe) or "", incarnation
+
+    def readers(self, table: str = "reads") -> Numbers:
+        """Return the reader of each row: the code of its group, or of its probe without one, as ``reader``."""
+        with self._lock:
+            group, probe = self.columns(table, "group", "probe")
+            return np.where(group == EMPTY, self._as_readers("probe")[probe], self._as_readers("group")[group])
+
+    def _as_readers(self, column: str) -> Numbers:
+        """Return the code of each word of a column as a ``reader``; for ``EMPTY``, the last element is ``EMPTY``."""
+        return np.array([*(self.code("reader", word) for word in self._codes.get(column, {})), EMPTY], dtype=np.int64)
+
     def values(self, table: str) -> Numbers:
         """Return the value of each row of ``reads`` or ``audit``, or the one that ``sends`` wrote; ``EMPTY`` for none.
 

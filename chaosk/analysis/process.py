@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.one_session import OneSession
 from chaosk.analysis.spark import LARGE
+from chaosk.core import priority
 from chaosk.core.errors import AnalysisError, ChaoskError, ExitCode
 from chaosk.rundir.events.store import close, length, restore
 from chaosk.rundir.paths import RunDir, document, existing
@@ -76,6 +77,7 @@ def command(root: Path, master: str | None, *, wait: bool, until: int | None) ->
         with timed(times, "waited"):
             told = sys.stdin.readline()
         spark.hurry()
+        priority.resume()
         if not told:
             raise AnalysisError("stdin was closed before there was anything to judge")
         close_events(rundir)

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from chaosk.core import priority
 from chaosk.core.errors import AnalysisError
-from chaosk.run.niceness import step_back
 from chaosk.run.standby import at_hand
 from chaosk.rundir.events.store import length
 from chaosk.rundir.paths import RunDir
@@ -49,7 +49,7 @@ class Analyst:
                 stderr=log,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
                 # Its warm-up must not take the processor from the probes whose latency is measured.
-                preexec_fn=step_back,  # noqa: PLW1509 - two system calls, before any thread of the child
+                preexec_fn=priority.idle,  # noqa: PLW1509 - two system calls, before any thread of the child
                 start_new_session=True,
             )
 

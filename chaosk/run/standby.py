@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from chaosk.run.niceness import step_back
+from chaosk.core.priority import step_back
 
 VARIABLE = "CHAOSK_STANDBY"
 """Environment variable with the path of its socket."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import chaosk
 from chaosk.core.errors import AnalysisError
 from chaosk.run import analyst
 from chaosk.run.analyst import Analyst, patience
@@ -45,17 +46,39 @@ def test_what_it_printed_last_is_its_answer(rundir: RunDir, tmp_path: Path, monk
     assert Analyst(rundir).judge() == {"told": "go"}
 
 
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not group tasks by session")
-def test_its_session_makes_way_for_others(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own niceness says nothing to probes, which are in another session: that of its session does."""
+def test_it_makes_way_for_others_until_it_judges(
+    rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes processor time that nobody wants while probes run; then it and what it started are like any other.
+
+    Its own policy says nothing to probes, which are in another session: the weight of its session does, where Linux
+    groups tasks by session.
+    """
     program(
         tmp_path,
         monkeypatch,
-        "import os; input(); group = open('/proc/self/autogroup').read().split()\n"
-        'print(\'{"task": %d, "session": %s}\' % (os.getpriority(os.PRIO_PROCESS, 0), group[-1]))',
+        f"""\
+import json, os, subprocess, sys
+sys.path.insert(0, {str(Path(chaosk.__file__).parent.parent)!r})
+from chaosk.core import priority
+child = subprocess.Popen(["sleep", "60"])
+def seen():
+    try:
+        group = open("/proc/self/autogroup").read().split()[-1]
+    except OSError:
+        group = None
+    return [os.sched_getscheduler(0), os.sched_getscheduler(child.pid), group]
+before = seen()
+input()
+priority.resume()
+print(json.dumps(dict(before=before, after=seen())))
+child.kill()
+""",
     )
-    usual = os.getpriority(os.PRIO_PROCESS, 0)
-    assert Analyst(rundir).judge() == {"task": min(usual + 5, 19), "session": 5}
+    grouped = Path("/proc/self/autogroup").exists()
+    told = Analyst(rundir).judge()
+    assert told["before"] == [os.SCHED_IDLE, os.SCHED_IDLE, "5" if grouped else None]
+    assert told["after"] == [os.SCHED_OTHER, os.SCHED_OTHER, "0" if grouped else None]
 
 
 def test_one_that_takes_too_long_is_ended(rundir: RunDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

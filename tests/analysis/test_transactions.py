@@ -26,8 +26,8 @@ def in_transaction(outcome: str) -> History:
 
 
 def test_records_of_a_committed_transaction_are_owed(judge: Judge) -> None:
-    """A4: acknowledged and committed, and gone: lost."""
-    assert told(judge(in_transaction("committed"))) == {"lost": 2}
+    """A4 and C3: acknowledged and committed, and gone: lost, and the whole of a committed transaction with it."""
+    assert told(judge(in_transaction("committed"))) == {"lost": 2, "torn_transaction": 1}
 
 
 @pytest.mark.parametrize("outcome", ["aborted", "info"])

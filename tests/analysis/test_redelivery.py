@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from analysis.asking import asking
+from analysis.asking import another, asking, passed_on
 from analysis.conftest import Judge
 from analysis.history import History, ns
 from analysis.test_rules_reading import hand_over, restarted
@@ -77,3 +77,74 @@ def test_a_commit_that_was_acknowledged_after_the_assignment_may_not_be_found(
     late, unsure = replayed(acknowledged=10.15), replayed(acknowledged=9.9, outcome="info", completed=None)
     for history in (late, unsure, elsewhere):
         assert {row["severity"] for row in asked(history)} == {"information"}
+
+
+def shared(*, found: int | None, second: str = "ok", apart: bool = True) -> History:
+    """Two readers assign themselves the partition in one group: one commits 50 at 6 s, the other 20 at 7 s.
+
+    The latter's next process is given records from 20 on again at 8.3 s; it finds ``found``, or has no answer if None.
+    ``second`` is the outcome of the other's commit. Without ``apart`` both commits are on their way at once.
+    """
+    history = History(records=50)
+    another(history)
+    for probe in ("reader", "second"):
+        history.probes[probe]["consume"]["assign"] = [0]
+    history.add("assignments", probe="second", at=-5.9)
+    history.add("fetched", probe="second", offset=None, invoked=-5.85, completed=-5.8)
+    for offset in range(22):
+        history.read(offset, -5 + offset / 2 + 0.02, probe="second")
+    history.commit(50, 6.0, completed=6.1 if apart else 7.1)
+    history.commit(20, 7.0, probe="second", outcome=second)
+    passed_on(history, 8.0, found, how=None, probe="second", incarnation=1)
+    if found is None:
+        history.rows["fetched"].pop()
+    for offset in range(20, 50):
+        history.read(offset, 8.3 + offset / 2, probe="second", incarnation=1)
+    return history
+
+
+def severities(rows: list[dict[str, object]]) -> set[object]:
+    """Those of records from 20 on."""
+    return {row["severity"] for row in rows if int(str(row["offset"])) >= 20}
+
+
+@pytest.mark.parametrize("found", [20, None])
+def test_readers_that_share_a_group_commit_each_its_own(spark: SparkSession, tmp_path: Path, found: int | None) -> None:
+    """B4: the newest commit is the second reader's 20, though 50 is higher: it found that, or was not answered."""
+    assert severities(asking(spark, tmp_path, "redelivery")(shared(found=found))) == {"information"}
+
+
+def test_without_an_answer_two_commits_at_once_leave_it_open(spark: SparkSession, tmp_path: Path) -> None:
+    """B4: either commit may have been the newest, 50 or 20."""
+    assert severities(asking(spark, tmp_path, "redelivery")(shared(found=None, apart=False))) == {"unproven"}
+
+
+@pytest.mark.parametrize(("found", "second"), [(20, "fail"), (10, "ok"), (None, "fail")])
+def test_readers_that_share_a_group_may_lose_a_commit(
+    spark: SparkSession, tmp_path: Path, found: int | None, second: str
+) -> None:
+    """B4, near misses: the commit of 20 failed, so that 50 was the newest; or 10 was found, which nobody committed."""
+    assert severities(asking(spark, tmp_path, "redelivery")(shared(found=found, second=second))) == {"violation"}
+
+
+def answered(*, at: tuple[float, float], kind: str = "async") -> History:
+    """The reader commits 20 and then 30, answered at two times; its next term, without an answer, reads from 25 on."""
+    history = replayed(acknowledged=9.6, kind=kind)
+    history.rows["commits"][0]["completed"] = ns(at[1])
+    history.commit(20, 9.5, completed=at[0], kind=kind)
+    history.rows["reads"] = [row for row in history.rows["reads"] if row["assignment"] == 0 or row["offset"] >= 25]
+    return history
+
+
+def test_answers_to_asynchronous_commits_come_in_any_order(spark: SparkSession, tmp_path: Path) -> None:
+    """B4: 30 was asked for last, and answered first; who begins at 25 began below the newest commit."""
+    asked = asking(spark, tmp_path, "redelivery")
+    for at in ((9.55, 9.7), (9.8, 9.7)):
+        assert severities(asked(answered(at=at))) == {"violation"}
+
+
+def test_of_asynchronous_commits_the_one_asked_for_last_is_the_newest(spark: SparkSession, tmp_path: Path) -> None:
+    """B4, near miss: 20 was asked for after 30, and answered before: who begins at 25 begins beyond it."""
+    history = answered(at=(9.8, 9.9))
+    history.change("commits", {"offset": 20}, invoked=ns(9.7))
+    assert severities(asking(spark, tmp_path, "redelivery")(history)) == {"information"}

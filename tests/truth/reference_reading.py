@@ -394,32 +394,82 @@ def redelivery(story: Story) -> Iterator[Row]:
     for (group, spot, _), rows in times.items():
         if len(rows) > 1:
             terms = {(member_of(row), row["assignment"]) for row in rows}
-            done = [offset for who, number in terms for offset in _before(story, (group, *spot[:2]), who, number)]
-            committed = max(done, default=None)
+            due = [each for who, number in terms for each in _due(story, (group, *spot[:2]), who, number)]
+            committed = max((each.surely for each in due), default=None)
+            perhaps = max((each.perhaps for each in due), default=-1)
             holding = held.get((group, *spot[:2]))
-            excess = committed is not None and spot[2] < committed and not (holding and holding.sought)
+            sought = bool(holding and holding.sought)
+            excess = committed is not None and spot[2] < committed and not sought
             again = min(row["at"] for row in rows), max(row["at"] for row in rows)
             lost = [found for who, number in terms for found in _behind(story, (group, *spot), who, number)]
-            due = found_after(min(lost)) if lost else lambda _: True
-            allowed = excess and excused(story, spot[:2], (committed or 0) - 1, *again, also=due)
-            wrong = "allowed" if allowed else "violation"
+            later = found_after(min(lost)) if lost else lambda _: True
+            allowed = excess and excused(story, spot[:2], (committed or 0) - 1, *again, also=later)
+            mild = "unproven" if spot[2] < perhaps and not sought else "information"
             yield {
-                "severity": wrong if excess else "information", "group": group, "topic": spot[0],
-                "partition": spot[1], "offset": spot[2], "deliveries": len(rows), "committed": committed,
+                "severity": mild if not excess else "allowed" if allowed else "violation", "group": group,
+                "topic": spot[0], "partition": spot[1], "offset": spot[2], "deliveries": len(rows),
+                "committed": committed if committed is None or spot[2] < committed else max(committed, perhaps),
             }  # fmt: skip
 
 
-def _before(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Iterator[int]:
-    """The offsets whose commit was acknowledged before a member asked, in an assignment, where it was to begin.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Where a member has to begin: at one offset for sure, and at another one perhaps."""
 
-    Without an answer those count that were acknowledged before it was given the partition.
-    """
-    answer = _answer(story, key, who, assignment)
-    given = _given(story, key, who, assignment)
+    surely: int
+    perhaps: int
+
+
+def _due(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Iterator[Due]:
+    """The newest commit when a member asked, or was given the partition if it was not answered; none without any."""
+    answer, given = _answer(story, key, who, assignment), _given(story, key, who, assignment)
     when = answer["invoked"] if answer else given
-    for row in story.rows["commits"] if when is not None else ():
-        if owned(row) == key and row["outcome"] == "ok" and row["completed"] < when:
-            yield row["offset"]
+    mine = [row for row in story.rows["commits"] if owned(row) == key]
+    done = [row for row in mine if row["outcome"] == "ok" and row["completed"] is not None]
+    before = [row for row in done if when is not None and row["completed"] < when]
+    if when is None or not before:
+        return
+    highest, newest = max(row["offset"] for row in before), max(_sent(story, row) for row in before)
+    followed = {id(row): _follower(row, done) for row in done}
+
+    def older(row: Row) -> bool:
+        return row in done and (row["completed"] < newest or followed[id(row)] < when)
+
+    if answer is not None:
+        same = [r for r in mine if r["offset"] == answer["offset"] and r["invoked"] < answer["completed"]]
+        found = any(row["outcome"] == "info" or (row in done and not older(row)) for row in same)
+        yield Due(*[min(answer["offset"], highest) if found else highest] * 2)
+        return
+
+    def replaced(row: Row) -> bool:
+        issued = [r["invoked"] for r in before if member_of(r) == member_of(row) and r["kind"] != "auto"]
+        late = row["outcome"] == "info" and row["invoked"] < newest
+        return older(row) or late or row["invoked"] < max(issued, default=0)
+
+    may = [row for row in mine if (row in done or row["outcome"] == "info") and row["invoked"] < when]
+    left = [row for row in may if not replaced(row)]
+    yield Due(
+        min((row["offset"] for row in left), default=highest),
+        max((row["offset"] for row in left if row in before), default=highest),
+    )
+
+
+def _sent(story: Story, commit: Row) -> int:
+    """When a commit was sent at the earliest; nobody knows when automatic ones are."""
+    if commit["kind"] != "auto":
+        return int(commit["invoked"])
+    return _given(story, owned(commit), member_of(commit), commit["assignment"]) or 0
+
+
+def _follower(commit: Row, done: list[Row]) -> int:
+    """When the next commit of a member that waits for each was acknowledged."""
+    if commit["kind"] == "async":
+        return 2**62
+    mine = sorted(
+        (row for row in done if member_of(row) == member_of(commit)), key=lambda row: (row["completed"], row["offset"])
+    )
+    number = next(number for number, row in enumerate(mine) if row is commit)
+    return int(mine[number + 1]["completed"]) if number + 1 < len(mine) else 2**62
 
 
 def _given(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> int | None:
@@ -443,7 +493,8 @@ def _behind(
 ) -> Iterator[tuple[int, int]]:
     """What a member found that began at or before an offset though more was committed, and when that was committed."""
     key, offset = where[:3], where[3]
-    answer, committed = _answer(story, key, who, assignment), max(_before(story, key, who, assignment), default=0)
+    answer = _answer(story, key, who, assignment)
+    committed = max((each.surely for each in _due(story, key, who, assignment)), default=0)
     if answer and committed > offset and (answer["offset"] is None or answer["offset"] <= offset):
         same = [row for row in story.rows["commits"] if owned(row) == key and row["offset"] == answer["offset"]]
         at = max((row["invoked"] for row in same if row["invoked"] < answer["completed"]), default=0)

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.commit_order import answered_commits, superseded
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.terms import TERM, by_hand, terms
@@ -111,7 +112,7 @@ _COLUMNS = (*MEMBER, *OWNED, "assignment", "offset", "committed")
 
 def lost_commits(events: Events) -> DataFrame:
     """Return terms whose member found an older offset than the group had acknowledged."""
-    done = _answered(events)
+    done = answered_commits(events)
     asked = terms(events).filter(F.col("group").isNotNull() & F.col("asked").isNotNull())
     asked = asked.select(*_ASKED).unionByName(_told(events).select(*_ASKED))
     before = (
@@ -160,25 +161,6 @@ def _told(events: Events) -> DataFrame:
     )
 
 
-def _answered(events: Events) -> DataFrame:
-    """Return acknowledged commits: ``OWNED``, offset, invoked, completed, sure, followed.
-
-    ``sure`` is the earliest time at which the commit may have been asked for. ``followed`` is the time at which the
-    member's next commit was acknowledged; null for asynchronous commits, which need not wait for each other.
-    """
-    given = terms(events).select(*TERM, "given")
-    sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
-    in_turn = Window.partitionBy(*MEMBER, *OWNED).orderBy("completed", "offset")
-    return (
-        events.table("commits")
-        .filter((F.col("outcome") == "ok") & F.col("completed").isNotNull())
-        .join(events.near(given), on=list(TERM), how="left")
-        .withColumn("sure", sure)
-        .withColumn("followed", F.when(F.col("kind") != "async", F.lead("completed").over(in_turn)))
-        .select(*OWNED, "offset", "invoked", "completed", "sure", "followed")
-    )
-
-
 def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
     """Return answers that match a commit: ``_ANSWER``, ``explained``, ``once``, ``recommitted``.
 
@@ -189,14 +171,14 @@ def _explained(events: Events, done: DataFrame, behind: DataFrame) -> DataFrame:
     carried = done.select(*OWNED, "offset", "invoked", "completed", "followed").unionByName(
         open_ended.select(*OWNED, "offset", "invoked"), allowMissingColumns=True
     )
-    older = (F.col("completed") < F.col("newest")) | (F.col("followed") < F.col("asked"))
+    older = superseded(F.col("newest"), F.col("asked"))
     return (
         carried.withColumnRenamed("offset", "found")
         .join(events.near(behind.select(*_ASKED, "newest")), on=[*OWNED, "found"])
         .filter(F.col("invoked") < F.col("answered"))
         .groupBy(*_ANSWER)
         .agg(
-            F.bool_or(~F.coalesce(older, F.lit(False))).alias("explained"),
+            F.bool_or(~older).alias("explained"),
             F.coalesce(F.bool_or(F.col("completed") < F.col("asked")), F.lit(False)).alias("once"),
             F.max("invoked").alias("recommitted"),
         )

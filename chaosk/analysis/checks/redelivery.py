@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 from chaosk.analysis.activity import activity
 from chaosk.analysis.case import Case
 from chaosk.analysis.check_rows import CheckRows
-from chaosk.analysis.checks._contract import MEANING, Check, among, meaning
+from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
+from chaosk.analysis.frames.commit_order import committed_before
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED, holdings
 from chaosk.analysis.frames.suspects import suspected_reads
-from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.truncations import SURE, Truncation, excused
 from chaosk.analysis.histograms import Histograms, Key
 from chaosk.analysis.windows import ALL
@@ -31,12 +31,15 @@ class Redelivery(Check):
     B4. This is normal if a member takes over a partition and reads again from the committed offset: information. It is
     *excess*, a violation, if a member begins below an offset whose commit was acknowledged before the member asked for
     the committed offset, or before it was assigned the partition if its question was not answered: that commit was
-    lost. Groups whose members seek are not judged for excess. If a log was truncated, another record at the same offset
-    counts as its first delivery. Regressions due to a truncation are allowed if it was seen. A member that found an
-    offset below the truncation did not go back due to it, unless the offset was committed after it.
+    lost. The newest commit counts, which need not be the highest: readers that assign themselves the partition may
+    share a group, and each commits its own position. If the question was not answered, and several commits may have
+    been the newest, the records between them are unproven. Groups whose members seek are not judged for excess. If a
+    log was truncated, another record at the same offset counts as its first delivery. Regressions due to a truncation
+    are allowed if it was seen. A member that found an offset below the truncation did not go back due to it, unless the
+    offset was committed after it.
 
-    Columns: group, topic, partition, offset, deliveries (their number), committed (the highest offset whose commit was
-    acknowledged before the last of these deliveries' members asked; None if there is none).
+    Columns: group, topic, partition, offset, deliveries (their number), committed (the offset that the last of these
+    deliveries' members had to find, or may have had to find; None if nothing was committed before it asked).
     """
 
     rule = "B4"
@@ -64,21 +67,24 @@ class Redelivery(Check):
             .select(*OWNED, "offset", *VALUE, "deliveries", "began", "ended", "term.*")
             .join(events.near(committed_before(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
             .groupBy(*OWNED, "offset", *VALUE, "deliveries", "began", "ended")
-            .agg(F.max("committed").alias("committed"), F.min(_lost_commit()).alias("behind"))
+            .agg(
+                F.max("committed").alias("committed"), F.max("perhaps").alias("perhaps"),
+                F.min(_lost_commit()).alias("behind"),
+            )
             .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")
         )
-        return known.withColumns(
+        due, perhaps = (F.coalesce(F.col("offset") < F.col(name), F.lit(False)) for name in ("committed", "perhaps"))
+        rows = known.withColumns(
             meaning(
                 (F.coalesce("sought", F.lit(False)), "information", "a member sought in this partition"),
-                (
-                    F.col("committed").isNull() | (F.col("offset") >= F.col("committed")),
-                    "information",
-                    "it was not committed yet when a member took over",
-                ),
+                (~due & ~perhaps, "information", "it was not committed yet when a member took over"),
+                (~due, "unproven", "several commits may have been the newest when a member took over"),
                 *excused(events, F.col("committed") - 1, F.col("began"), later=F.col("ended"), also=_found_after),
                 otherwise=("violation", None),
             )
-        ).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
+        )
+        shown = F.when(due, F.col("committed")).otherwise(F.greatest("committed", "perhaps"))
+        return rows.withColumn("committed", shown).select(*MEANING, *OWNED, "offset", "deliveries", "committed")
 
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:
         """Yield ``redelivered_records`` and ``redelivered_share`` of each group, by the time of the last delivery."""
@@ -111,28 +117,3 @@ def _deliveries(case: Case, seen: Histograms) -> Counter[tuple[str, str]]:
         for window in case.windows:
             found[group, window.name] += seen.counts[Key("read", probe, ALL if window == case.run else window.name)]
     return found
-
-
-def committed_before(events: Events) -> DataFrame:
-    """Return the highest offset committed before each term's member asked for the committed offset.
-
-    Without an answer to the probe, its client asks again by itself, after the partition was assigned. Terms without an
-    answer whose probe is configured to begin elsewhere are excluded. Columns: ``MEMBER``, ``OWNED``, assignment,
-    ``committed`` (its commit was acknowledged before the request), ``found`` (the offset in the answer),
-    ``recommitted`` (the last time at which a commit of that offset was asked for before the answer).
-    """
-    own_choice = among(F.col("probe"), elsewhere(events.case)) & F.col("asked").isNull()
-    asked = events.frame(terms).filter(F.col("group").isNotNull() & ~own_choice)
-    when = asked.select(*MEMBER, *OWNED, "assignment", F.coalesce("asked", "given").alias("asked"), "found", "answered")
-    done = events.table("commits").select(*OWNED, "offset", "invoked", "completed", "outcome")
-    before = (F.col("outcome") == "ok") & (F.col("completed") < F.col("asked"))
-    same = (F.col("offset") == F.col("found")) & (F.col("invoked") < F.col("answered"))
-    return (
-        done.join(events.near(when), on=list(OWNED), how="inner")
-        .groupBy(*MEMBER, *OWNED, "assignment", "found")
-        .agg(
-            F.max(F.when(before, F.col("offset"))).alias("committed"),
-            F.max(F.when(same, F.col("invoked"))).alias("recommitted"),
-        )
-        .filter(F.col("committed").isNotNull())
-    )

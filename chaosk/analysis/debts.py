@@ -25,6 +25,18 @@ _Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Absence:
+    """Time between two processes of a reader that begins at the end of the log whenever it comes."""
+
+    since: int
+    """End of the earlier process's last assignment, monotonic nanoseconds."""
+    until: int
+    """Assignment to the later one."""
+    end: int | None
+    """Offset at which the later one began; None: the cluster did not answer where the log ended."""
+
+
+@dataclass(frozen=True, slots=True)
 class Debt:
     """One partition of one reader. Times are nanoseconds, positions are offsets; None: unknown."""
 
@@ -59,12 +71,14 @@ class Debt:
     """Its offset."""
     later: int | None
     """Highest offset of later seeks."""
+    absences: tuple[Absence, ...]
+    """Times in which no process of a reader was there that begins at the end each time; none of others."""
 
 
 SCHEMA = (
     "reader string, topic string, partition int, latest boolean, mixed boolean, since long, orphaned long, "
     "patience long, dismissed string, dismissed_at long, asked boolean, answered long, assumed long, found long, "
-    "sought_at long, sought long, later long"
+    "sought_at long, sought long, later long, absences array<struct<since: long, until: long, end: long>>"
 )
 """Columns of a frame of debts."""
 
@@ -81,7 +95,8 @@ def debts(case: Case) -> list[tuple[Any, ...]]:
         for partition in sorted(_partitions(case, reader) | known[reader.name, reader.topic]):
             key = (reader.name, reader.topic, partition)
             orphaned = holders.left(reader.name, given[key])
-            rows.append(astuple(_debt(reader, partition, orphaned, (given[key], found[key], sought[key]))))
+            absences = tuple(holders.absences(given[key], sought[key])) if reader.anew else ()
+            rows.append(astuple(_debt(reader, partition, orphaned, absences, (given[key], found[key], sought[key]))))
     return rows
 
 
@@ -92,7 +107,13 @@ def _partitions(case: Case, reader: Reader) -> set[int]:
     return numbers if reader.partitions is None else numbers & reader.partitions
 
 
-def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list[Row], list[Row], list[Row]]) -> Debt:
+def _debt(
+    reader: Reader,
+    partition: int,
+    orphaned: int | None,
+    absences: tuple[Absence, ...],
+    rows: tuple[list[Row], list[Row], list[Row]],
+) -> Debt:
     given, found, sought = rows
     asked = min(found, key=lambda row: row["completed"], default=None)
     turns = sorted(sought, key=lambda row: row["at"])
@@ -115,6 +136,7 @@ def _debt(reader: Reader, partition: int, orphaned: int | None, rows: tuple[list
         sought_at=first[0]["at"] if first else None,
         sought=first[0]["offset"] if first else None,
         later=max((row["offset"] for row in rest), default=None),
+        absences=absences,
     )
 
 
@@ -138,16 +160,50 @@ class _Holders:
             return None
         return max((over for _, over in terms), default=self.began.get(reader, self.first))
 
+    def absences(self, given: list[Row], sought: list[Row]) -> Iterator[Absence]:
+        """Yield the times between two processes; none if an earlier one may have held the partition all the while."""
+        spans = {process: self._span(rows) for process, rows in _by_process(given).items()}
+        known = sorted((span, process) for process, span in spans.items() if span is not None)
+        for number, ((began, over), process) in enumerate(known):
+            since = max((earlier for (_, earlier), _ in known[:number]), default=None)
+            if since is not None and since <= began:
+                mine = [row for row in sought if _process(row) == process and began <= row["at"] <= over]
+                first = min(mine, key=lambda row: row["at"], default=None)
+                yield Absence(since, began, None if first is None else first["offset"])
+
     def _terms(self, given: list[Row]) -> Iterator[tuple[int, int]]:
         """Yield start and end of each member's ownership; a killed member's ends with its process."""
-        by_member: dict[tuple[Process, int], list[Row]] = defaultdict(list)
-        for row in given:
-            by_member[(row["probe"], row["incarnation"]), row["assignment"]].append(row)
-        for (process, _), rows in by_member.items():
-            began = min((row["at"] for row in rows if row["kind"] == "assign"), default=None)
-            if began is not None:
-                taken = (row["at"] for row in rows if row["kind"] != "assign")
-                yield began, max(began, min(taken, default=self.gone.get(process, _NEVER)))
+        by_term: dict[int, list[Row]] = defaultdict(list)
+        for mine in _by_process(given).values():
+            by_term.clear()
+            for row in mine:
+                by_term[row["assignment"]].append(row)
+            for rows in by_term.values():
+                if (span := self._span(rows)) is not None:
+                    yield span
+
+    def _span(self, rows: list[Row]) -> tuple[int, int] | None:
+        """Return start and end of what rows of one process say; None if it was given nothing.
+
+        Without a row of the end it is the latest possible end of the process.
+        """
+        given = [row for row in rows if row["kind"] == "assign"]
+        if not given:
+            return None
+        began, last = min(row["at"] for row in given), max(row["assignment"] for row in given)
+        taken = (row["at"] for row in rows if row["kind"] != "assign" and row["assignment"] == last)
+        return began, max(began, min(taken, default=self.gone.get(_process(rows[0]), _NEVER)))
+
+
+def _by_process(given: list[Row]) -> dict[Process, list[Row]]:
+    found: dict[Process, list[Row]] = defaultdict(list)
+    for row in given:
+        found[_process(row)].append(row)
+    return found
+
+
+def _process(row: Row) -> Process:
+    return row["probe"], row["incarnation"]
 
 
 def _holders(case: Case) -> _Holders:

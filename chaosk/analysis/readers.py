@@ -46,7 +46,10 @@ class Reader:
     latest: bool
     """True if it, or any of its members, begins at the end of a partition without a committed offset."""
     mixed: bool
-    """True if its members differ in that, so that a position which no member recorded is unknown."""
+    """True if its members differ in that, so that a position which no member recorded is unknown.
+
+    A reader that begins at the log's start is reset to the end only if the cluster refuses to say where that is.
+    """
     start: str
     """Start of partitions assigned for the first time: ``committed``, ``beginning`` or ``end``."""
     alone: bool
@@ -61,6 +64,11 @@ class Reader:
     """Reason why it is owed nothing at the end: the scenario ended it, or its application stopped. None if neither."""
     dismissed_at: int | None
     """Time from which it is owed nothing: the end of its last process, or the start of its must_fail period."""
+
+    @property
+    def anew(self) -> bool:
+        """True if each of its processes begins at the end of the log, wherever an earlier one had come to."""
+        return self.start == "end" or (self.alone and self.latest and not self.mixed)
 
 
 def readers(case: Case) -> tuple[Reader, ...]:
@@ -125,12 +133,13 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
         listed = frozenset(range(known)) | case.held.get((name, topic), frozenset())
         discovery = _FOR_EVER if sure < known else 0
     start = next((str(one["start"]) for one in members if one.get("start")), "committed")
+    to_end = [_resets_to_end(one) for one in config]
     return Reader(
         name=name,
         topic=topic,
         partitions=listed,
-        latest=start == "end" or any(map(_resets_to_end, config)),
-        mixed=start != "end" and any(map(_resets_to_end, config)) and not all(map(_resets_to_end, config)),
+        latest=start == "end" or any(to_end),
+        mixed=start != "end" and any(to_end) and (start == "beginning" or not all(to_end)),
         start=start,
         alone=all(one.get("group") is None for one in members),
         patience=(session + polls) * 1_000_000,

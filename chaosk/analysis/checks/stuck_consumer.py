@@ -17,6 +17,7 @@ from chaosk.analysis.frames.suspects import suspected, suspected_audit
 from chaosk.analysis.frames.terms import elsewhere, terms
 from chaosk.analysis.frames.values import given_to, values
 from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.analysis.readers import at_the_end
 from chaosk.core.units import parse_duration
 
 PATIENCE = 30_000_000_000
@@ -141,7 +142,7 @@ def _held(events: Events) -> DataFrame:
     """Return one row per partition that a reader owned until the end.
 
     Columns: ``_HELD``, isolation, given, stopped (time of its last delivery), reached, beginning (its position, None if
-    unknown).
+    unknown). A process that begins at the end of the log does so wherever an earlier one had come to.
     """
     delivered = (
         events.frame(polled)
@@ -153,14 +154,21 @@ def _held(events: Events) -> DataFrame:
         (F.col("taken").isNull() | (F.col("taken") >= events.case.run.ended)) & ~F.concat_ws(" ", *MEMBER).isin(killed)
     )
     own_choice = among(F.col("probe"), elsewhere(events.case))
+    anew = among(F.col("probe"), at_the_end(events.case)) & (own_choice | F.col("group").isNull())
+    anew = anew & (F.col("assignment") == 0)
+    begun = F.coalesce(F.col("reached") + 1, F.when(~own_choice, F.col("found")))
     return (
         with_isolation(events, kept.withColumn("reader", F.coalesce("group", "probe")))
         .join(events.near(delivered), on=["reader", *PLACE], how="left")
-        .select(
-            *_HELD, "isolation", "given", "stopped", "reached",
-            F.coalesce(F.col("reached") + 1, F.when(~own_choice, F.col("found"))).alias("beginning"),
-        )
-    )  # fmt: skip
+        .join(events.near(_own_starts(events)), on=[*MEMBER, *PLACE], how="left")
+        .withColumn("begun", F.when(~anew, begun).when(F.col("own").isNotNull(), F.greatest("own", begun)))
+        .select(*_HELD, "isolation", "given", "stopped", "reached", F.col("begun").alias("beginning"))
+    )
+
+
+def _own_starts(events: Events) -> DataFrame:
+    """Return for each process and partition ``own``, the first position that it sought, or was reset to."""
+    return events.table("seeks").groupBy(*MEMBER, *PLACE).agg(F.min_by("offset", "at").alias("own"))
 
 
 def _waiting(events: Events) -> DataFrame:

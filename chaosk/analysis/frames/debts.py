@@ -9,6 +9,7 @@ from chaosk.analysis.debts import SCHEMA
 from chaosk.analysis.debts import debts as told
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.polled import polled
 
 OWED = ("reader", *PLACE)
@@ -20,14 +21,19 @@ def debts(events: Events) -> DataFrame:
 
     ``OWED``, ``start`` (the first offset owed; None if unknown), ``reached`` (the highest offset given), ``lowest`` and
     ``first_at`` (the lowest offset given, and the time of the first delivery), ``beyond`` (the offset up to which a
-    member sought after it had begun to read), ``known_at`` (when it had its start position), latest, mixed, since,
-    orphaned, patience, dismissed, dismissed_at.
+    member sought after it had begun to read, or began anew at the end), ``known_at`` (when it had its start position),
+    absences, latest, mixed, since, orphaned, patience, dismissed, dismissed_at.
     """
     read = (
         events.frame(polled)
-        .groupBy(*OWED)
+        .groupBy(*OWED, *MEMBER)
         .agg(F.min("low").alias("lowest"), F.max("high").alias("reached"), F.min("at").alias("first_at"))
-    )
+        .groupBy(*OWED)
+        .agg(
+            F.min("lowest").alias("lowest"), F.max("reached").alias("reached"), F.min("first_at").alias("first_at"),
+            F.max("lowest").alias("last_begun"),
+        )
+    )  # fmt: skip
     rows = events.spark.createDataFrame(told(events.case), SCHEMA).join(events.near(read), on=list(OWED), how="left")
     by_seek = F.coalesce(
         F.col("sought_at").isNotNull() & (F.col("first_at").isNull() | (F.col("sought_at") <= F.col("first_at"))),
@@ -35,12 +41,16 @@ def debts(events: Events) -> DataFrame:
     )
     reset = F.when(~F.col("latest"), F.lit(0).cast("long"))
     position = F.when(by_seek, F.col("sought")).when(F.col("asked"), F.coalesce("found", reset))
+    unanswered = F.exists("absences", lambda absence: absence["end"].isNull())
     known_at = F.when(by_seek, F.col("sought_at")).when(F.col("asked"), F.col("answered"))
     return (
         rows.withColumns({"position": F.coalesce(position, "assumed"), "known_at": known_at})
         .select(
             *OWED, F.when(F.col("position").isNotNull(), F.least("position", "lowest")).alias("start"), "reached",
-            "lowest", "first_at", F.greatest("later", F.when(~by_seek, F.col("sought"))).alias("beyond"), "latest",
-            "mixed", "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
+            "lowest", "first_at",
+            F.greatest(
+                "later", F.when(~by_seek, F.col("sought")), F.when(unanswered, F.col("last_begun"))
+            ).alias("beyond"),
+            "absences", "latest", "mixed", "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
         )
     )  # fmt: skip

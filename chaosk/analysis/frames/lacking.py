@@ -18,6 +18,8 @@ from chaosk.analysis.frames.values import given_to, values
 
 BEFORE = "it lies before the position at which the reader began"
 """Reason why a record is not owed."""
+ABSENT = "it was acknowledged while no process of the reader was there, which begins at the end each time"
+"""Reason why a record is not owed by a reader that was restarted."""
 OVERWRITTEN = "the log was cut back below the reader's position, and the reader went on from there"
 """Reason why a record of the new leader is unproven: a client that checks leader epochs notices the truncation."""
 AHEAD = "automatic commits ran ahead of a process that was killed"
@@ -100,6 +102,17 @@ def _sought() -> Column:
     return F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
 
 
+def _absent() -> Column:
+    """Return a condition: the record was acknowledged between two processes of a reader that begins at the end."""
+
+    def between(absence: Column) -> Column:
+        late = F.col("completed") >= absence["since"] - F.lit(SURE)
+        below = F.coalesce(F.col("offset") < absence["end"], F.lit(False))
+        return late & ((F.col("completed") <= absence["until"]) | below)
+
+    return F.exists("absences", between)
+
+
 def _answers(events: Events) -> dict[str, Column]:
     case = events.case
     cut = [(F.col("overwritten") & holds, "unproven", OVERWRITTEN) for holds, *_ in excused(events, F.col("offset"))]
@@ -117,6 +130,7 @@ def _answers(events: Events) -> dict[str, Column]:
         *excuse,
         (too_far, "unproven", "it was sent after the reader had begun beyond it, where the log had not come to yet"),
         (F.col("offset") < began, EXCUSED, BEFORE),
+        (_absent(), EXCUSED, ABSENT),
         (unknown & sent_before, EXCUSED, "it was acknowledged before the reader came, which begins at the end"),
         (dismissed & just_then, EXCUSED, "the reader had been ended on purpose"),
         (dismissed, "unproven", "the reader had not come so far when it was ended on purpose"),

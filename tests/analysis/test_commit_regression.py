@@ -103,6 +103,15 @@ def test_where_members_seek_and_one_was_killed_it_is_open(asked: Asked) -> None:
     assert [row["severity"] for row in asked(history)] == ["unproven"]
 
 
+@pytest.mark.parametrize(("start", "severity"), [("beginning", "unproven"), ("committed", "violation")])
+def test_who_begins_elsewhere_may_have_sought_without_a_row(asked: Asked, start: str, severity: str) -> None:
+    """B6a: the killed process began at the log's start, which nobody told it, and may have committed 20 on its way."""
+    history = lost({"offset": 22, "at": 5.6})
+    history.probes["reader"]["consume"]["start"] = start
+    history.drop("ends", probe="reader", incarnation=0)
+    assert [row["severity"] for row in asked(history)] == [severity]
+
+
 def test_a_member_that_commits_less_than_before_is_a_violation(asked: Asked) -> None:
     """B6b: 22 and then 20 in one assignment; after a seek, or in the next assignment, that is right."""
     history = History(records=50)

@@ -148,3 +148,31 @@ def test_of_asynchronous_commits_the_one_asked_for_last_is_the_newest(spark: Spa
     history = answered(at=(9.8, 9.9))
     history.change("commits", {"offset": 20}, invoked=ns(9.7))
     assert severities(asking(spark, tmp_path, "redelivery")(history)) == {"information"}
+
+
+def from_the_beginning(*, assignment: int = 0) -> History:
+    """A reader that begins at the log's start, and whose second process is never told where that is: it writes no seek.
+
+    30 had been committed, and it found that as well. ``assignment``: of the term in which it reads from 0 on again.
+    """
+    history = History(records=50)
+    history.probes["reader"]["consume"]["start"] = "beginning"
+    history.commit(30, 9.9)
+    passed_on(history, 10.0, 30)
+    if assignment:
+        history.add("assignments", at=10.5, incarnation=1, kind="revoke")
+        history.add("assignments", at=10.6, incarnation=1, assignment=assignment)
+        history.add("fetched", offset=30, invoked=10.61, completed=10.62, incarnation=1)
+    for offset in range(50):
+        history.read(offset, 10.7 + offset / 100, incarnation=1, assignment=assignment)
+    return history
+
+
+def test_who_begins_at_the_start_of_the_log_goes_back_to_it(spark: SparkSession, tmp_path: Path) -> None:
+    """B4: the process was to begin there, whatever was committed, though no row tells where that was."""
+    assert severities(asking(spark, tmp_path, "redelivery")(from_the_beginning())) == {"information"}
+
+
+def test_who_begins_at_the_start_of_the_log_goes_back_once(spark: SparkSession, tmp_path: Path) -> None:
+    """B4, near miss: given the partition a second time, the process had to begin at the committed offset."""
+    assert "violation" in severities(asking(spark, tmp_path, "redelivery")(from_the_beginning(assignment=1)))

@@ -12,7 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.commit_order import answered_commits, superseded
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.holdings import OWNED
-from chaosk.analysis.frames.terms import TERM, by_hand, terms
+from chaosk.analysis.frames.terms import TERM, by_hand, elsewhere, terms
 from chaosk.analysis.frames.truncations import SURE, Truncation, excused
 from chaosk.analysis.glances.before import Marks, earlier, highest, members, owned, passed_on
 from chaosk.analysis.glances.rows import EMPTY, EventRows
@@ -70,12 +70,8 @@ class CommitRegression(Check):
         rows = lost_commits(events)
         for more in (own(events), zombies(events)):
             rows = rows.unionByName(more, allowMissingColumns=True)
-        seeks = events.table("seeks").join(
-            events.near(events.table("incarnations").select(*MEMBER, "group")), on=list(MEMBER), how="inner"
-        )
-        sought = seeks.select(*OWNED).distinct().withColumn("sought", F.lit(True))
         return (
-            rows.join(events.near(sought), on=list(OWNED), how="left")
+            rows.join(events.near(_sought(events)), on=list(OWNED), how="left")
             .withColumns(
                 meaning(
                     (
@@ -90,6 +86,18 @@ class CommitRegression(Check):
             )
             .select(*MEANING, "kind", *MEMBER, *OWNED, "assignment", "offset", "committed")
         )
+
+
+def _sought(events: Events) -> DataFrame:
+    """Return the partitions in which a group's member sought, or was to begin elsewhere, with ``sought``.
+
+    A member that begins elsewhere seeks, even if the cluster did not answer where, so that no row says so.
+    """
+    seeks = events.table("seeks").join(
+        events.near(events.table("incarnations").select(*MEMBER, "group")), on=list(MEMBER), how="inner"
+    )
+    chosen = events.table("assignments").filter(among(F.col("probe"), elsewhere(events.case)))
+    return seeks.select(*OWNED).unionByName(chosen.select(*OWNED)).distinct().withColumn("sought", F.lit(True))
 
 
 _UNRECORDED = "a process that was killed may have committed without writing it down"

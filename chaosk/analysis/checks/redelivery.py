@@ -68,7 +68,8 @@ class Redelivery(Check):
             .join(events.near(committed_before(events)), on=[*OWNED, *MEMBER, "assignment"], how="left")
             .groupBy(*OWNED, "offset", *VALUE, "deliveries", "began", "ended")
             .agg(
-                F.max("committed").alias("committed"), F.max("perhaps").alias("perhaps"),
+                F.max("committed").alias("committed"),
+                F.max("perhaps").alias("perhaps"),
                 F.min(_lost_commit()).alias("behind"),
             )
             .join(events.near(events.frame(holdings).select(*OWNED, "sought")), on=list(OWNED), how="left")

@@ -23,8 +23,9 @@ def answered_commits(events: Events) -> DataFrame:
     """Return acknowledged commits: ``OWNED``, offset, invoked, completed, sure, followed, issued, and their member.
 
     ``sure`` is the earliest time at which the commit may have been asked for. ``issued`` is the time at which it was
-    asked for; null for automatic commits. The member's columns are committer and its_incarnation. ``followed`` is the time at which the
-    member's next commit was acknowledged; null for asynchronous commits, which need not wait for each other.
+    asked for; null for automatic commits. The member's columns are committer and its_incarnation. ``followed`` is the
+    time at which the member's next commit was acknowledged; null for asynchronous commits, which need not wait for each
+    other.
     """
     given = terms(events).select(*TERM, "given")
     sure = F.when(F.col("kind") != "auto", F.col("invoked")).otherwise(F.coalesce("given", F.lit(0)))
@@ -51,18 +52,20 @@ def superseded(newest: Column, asked: Column) -> Column:
 def committed_before(events: Events) -> DataFrame:
     """Return what each term's member had to find when it asked for the committed offset.
 
-    Without an answer to the probe, its client asks again by itself, after the partition was assigned. Terms without an
-    answer whose probe is configured to begin elsewhere are excluded. Columns: ``MEMBER``, ``OWNED``, assignment,
-    ``committed`` (the lowest offset that may have been the newest commit), ``perhaps`` (the highest such offset that
-    was acknowledged before the request), ``found`` (the offset in the answer), ``recommitted`` (the last time at which
-    a commit of that offset was asked for before the answer). An answer settles which commit was the newest: if that may
-    be the one found, ``committed`` and ``perhaps`` are its offset.
+    Without an answer to the probe, its client asks again by itself, after the partition was assigned. If the probe is
+    configured to begin elsewhere, its first term of a partition is excluded, and those without an answer.
+
+    Columns: ``MEMBER``, ``OWNED``, assignment, ``committed`` (the lowest offset that may have been the newest commit),
+    ``perhaps`` (the highest such offset that was acknowledged before the request), ``found`` (the answer's offset),
+    ``recommitted`` (the last time at which a commit of that offset was asked for before the answer). An answer settles
+    which commit was the newest: if that may be the one found, ``committed`` and ``perhaps`` are its offset.
     """
-    own_choice = among(F.col("probe"), elsewhere(events.case)) & F.col("asked").isNull()
+    first = F.col("asked").isNull() | (F.col("assignment") == 0)
+    own_choice = among(F.col("probe"), elsewhere(events.case)) & first
     asked = events.frame(terms).filter(F.col("group").isNotNull() & ~own_choice)
     when = asked.select(*_TERM, F.coalesce("asked", "given").alias("asked"), "found", "answered")
     done, open_ended = answered_commits(events), _open_ended(events).withColumn("open", F.lit(True))
-    state = _acknowledged(done, events.near(when), events)
+    state = _acknowledged(done, events.near(when))
     in_turn = F.coalesce(F.col("invoked") < F.element_at("issues", F.struct(*_COMMITTER)), F.lit(False))
     certain = F.col("completed") < F.col("asked")
     older = superseded(F.col("newest"), F.col("asked"))
@@ -91,7 +94,7 @@ def committed_before(events: Events) -> DataFrame:
     )
 
 
-def _acknowledged(done: DataFrame, when: DataFrame, events: Events) -> DataFrame:
+def _acknowledged(done: DataFrame, when: DataFrame) -> DataFrame:
     """Return the terms before which any commit was acknowledged: ``highest``, ``newest``, and ``issues``.
 
     ``issues`` maps each committer to the last time at which it issued one of these commits: a client issues its commits

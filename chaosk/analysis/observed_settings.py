@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chaosk.analysis.case import MIN_ISR, Case, TimeSpan
+from chaosk.analysis.host_clocks import clock_stretches
 from chaosk.core.units import parse_size
 from chaosk.rundir.verdict import Fault
 from chaosk.spec.entity import spelled
@@ -15,6 +16,7 @@ from chaosk.spec.entity import spelled
 SLACK = 5_000_000_000
 """Nanoseconds that a setting may have been in force before, or after, its report: settings are queried every second."""
 UNCLEAN_ELECTION = "unclean.leader.election.enable"
+TIMESTAMPS = "message.timestamp.type"
 SEGMENT_AGE, SEGMENT_SIZE = "segment.ms", "segment.bytes"
 _JITTER, _COMPACTION_LAG = "segment.jitter.ms", "max.compaction.lag.ms"
 _ROLLING = frozenset(
@@ -127,6 +129,7 @@ def _rolls(case: Case, topic: str, values: list[dict[str, str]]) -> tuple[int | 
     known = [each for each in values if SEGMENT_AGE in each and SEGMENT_SIZE in each]
     other = _named_settings(case, topic) & _ROLLING - {name for each in values for name in each}
     skewed = any(fault.step == "skew_clock" for fault in case.acted)
+    skewed = skewed or (stamped_by_brokers(case, topic) and bool(clock_stretches(case)))
     if not known or other or case.foreign or skewed:
         return None, None
     first = min((worker.started for worker in case.workers), default=case.record.began)
@@ -187,6 +190,11 @@ def unclean(case: Case, topic: str, span: TimeSpan | None = None) -> bool:
     return "true" in in_force(case, topic, UNCLEAN_ELECTION, span) or any(
         step.get("election") == "unclean" and step.get("topic") == topic for step in _elections_in(case, span)
     )
+
+
+def stamped_by_brokers(case: Case, topic: str) -> bool:
+    """Return True if brokers may ever have given records of a topic the time of their own clocks."""
+    return "logappendtime" in in_force(case, topic, TIMESTAMPS, _ever(case))
 
 
 def min_isr(case: Case, topic: str, span: TimeSpan | None = None) -> int:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from analysis.conftest import Judge
 from analysis.history import History, ns
-from analysis.ways import told
+from analysis.ways import guards, told
 
+from chaosk.analysis.frames.retention import AGE
 from chaosk.rundir.verdict import Outcome
 
 pytestmark = pytest.mark.spark
@@ -101,8 +102,94 @@ def test_an_age_deletes_the_last_segment_if_all_of_it_has_expired(judge: Judge) 
     assert judge(deleted(history, 4)).verdict is Outcome.PASS
 
 
+def clocks(history: History, *readings: tuple[float, float], hosts: tuple[str, ...] = ("node2",)) -> History:
+    """The clocks of some hosts are measured, each reading a time and the seconds by which they are ahead."""
+    for host in hosts:
+        for at, ahead in readings:
+            history.add("host_clocks", host=host, at=at, offset=round(ahead * 1e9), error=2_000_000)
+    return history
+
+
+ALL = ("node1", "node2", "node3")
+SOON = -1.0
+"""When five records are deleted that are two to four seconds old, of which only one is near the age of 5 s."""
+
+
+@pytest.mark.proves("lost", "near miss")
+@pytest.mark.parametrize("readings", [[(-6, 10)], [(-6, 0), (-1.5, 3_600), (-0.5, 3_600), (3, 0)], [(-6, 0), (0, 9)]])
+def test_a_host_that_is_ahead_deletes_earlier(judge: Judge, readings: list[tuple[float, float]]) -> None:
+    """The leader's clock was ten seconds ahead, or a step set it forward by an hour, shortly before."""
+    assert judge(clocks(deleted(keeping(age=5_000, **SHORT), SOON), *readings)).verdict is Outcome.PASS
+
+
+@pytest.mark.proves("lost", "fires")
+@pytest.mark.parametrize(
+    "readings", [[], [(-6, 0), (2, 0)], [(-6, 0), (2, 0), (3, 3_600)], [(-6, 3_600), (-5, 0), (2, 0)]]
+)
+def test_a_clock_that_is_right_deletes_nothing_earlier(judge: Judge, readings: list[tuple[float, float]]) -> None:
+    """No clock was ahead, or a step had set it forward before the records were sent, or after they were gone."""
+    history = clocks(deleted(keeping(age=5_000, **SHORT), SOON), *readings)
+    assert judge(history).verdict is Outcome.VIOLATION
+
+
+@pytest.mark.proves("lost", "fires")
+@pytest.mark.parametrize(("hosts", "outcome"), [(ALL, Outcome.VIOLATION), (("node2",), Outcome.PASS)])
+def test_hosts_that_are_behind_delete_later(judge: Judge, hosts: tuple[str, ...], outcome: Outcome) -> None:
+    """By the clocks of all replicas the records were younger than the age; or one of three may have deleted them."""
+    assert judge(clocks(deleted(keeping(age=5_000, **SHORT), 5), (-6, -10), hosts=hosts)).verdict is outcome
+
+
+@pytest.mark.proves("lost", "fires")
+@pytest.mark.parametrize(
+    ("stamped", "readings", "outcome"),
+    [
+        ("CreateTime", [(-6, 10)], Outcome.PASS),
+        ("LogAppendTime", [(-6, 10)], Outcome.VIOLATION),
+        ("LogAppendTime", [(-6, 0), (-2.5, 0), (-2.4, 10)], Outcome.PASS),
+    ],
+)
+def test_the_clock_that_stamps_a_record_counts_as_well(
+    judge: Judge, stamped: str, readings: list[tuple[float, float]], outcome: Outcome
+) -> None:
+    """Stamped by the leader, records are as far ahead as its clock; they age too fast if it is set forward later."""
+    history = clocks(deleted(keeping(age=5_000, **SHORT), SOON), *readings, hosts=ALL)
+    assert judge(settings(history, message_timestamp_type=stamped)).verdict is outcome
+
+
+@pytest.mark.parametrize(("at", "measured"), [(-0.5, False), (-1.5, True)])
+def test_a_clock_that_a_step_moved_has_to_be_measured(judge: Judge, at: float, *, measured: bool) -> None:
+    """The step lasted from -2 s to -1 s, and the clock was measured within that, or only after it."""
+    history = clocks(deleted(keeping(age=5_000, **SHORT), SOON), (-6, 0), (at, 0), (3, 0))
+    history.entry = {"name": "kill", "at": "1s", "skew_clock": {"target": "broker(1)", "offset": "1h"}, "for": "1s"}
+    history.change("faults", {"fault": "kill"}, step="skew_clock", targets="node2", invoked=ns(-2), applied=ns(-1.9),
+                   heal_invoked=ns(-1.1), healed=ns(-1))  # fmt: skip
+    verdict = judge(history)
+    assert ("lost_unproven" in guards(verdict)) is not measured
+    assert ("lost" in told(verdict)) is measured
+
+
 def test_settings_of_segments_that_the_scenario_sets_and_nobody_reports_leave_any_time(judge: Judge) -> None:
     """Kafka's 4 internal size of segments was set: what segment.bytes says does not hold."""
     history = deleted(keeping(age=5_000, **LONG), 5)
     history.topic["config"]["internal.segment.bytes"] = 1_000
     assert "lost" not in told(judge(history))
+
+
+@pytest.mark.parametrize(("age", "read"), [(5_000, True), (5_000, False), (500_000, True)])
+def test_records_of_unknown_offset_may_have_been_deleted(judge: Judge, age: int, *, read: bool) -> None:
+    """acks=0: nobody was told an offset. 0 to 4 are below the log's start, of which nobody read 1 and 3; or nobody any.
+
+    What a reader had of them shows where the others were. Else they may also have been lost, as acks=0 allows.
+    """
+    history = settings(History(records=50, acks=0, idempotent=False), cleanup_policy="delete", retention_ms=age,
+                       retention_bytes=-1, **SHORT)  # fmt: skip
+    history.each("sends", lambda row: row | {"offset": None})
+    for offset in (1, 3) if read else range(5):
+        history.drop("reads", offset=offset)
+    verdict = judge(deleted(history, 5))
+    young = age > 5_000
+    assert told(verdict, "violation") == ({"lost": 3} if young else {})
+    assert verdict.verdict is (Outcome.VIOLATION if young else Outcome.PASS)
+    (account,) = [each for each in verdict.ledger if not each.reader]
+    assert (AGE in account.excused) is not young
+    assert account.answered == 50

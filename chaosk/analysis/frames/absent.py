@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.case import Case
@@ -14,11 +14,12 @@ from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
 from chaosk.analysis.frames.compaction import with_compaction
 from chaosk.analysis.frames.packed import offset_of
 from chaosk.analysis.frames.retained import retained
-from chaosk.analysis.frames.retention import AGE, SIZE, with_retention
+from chaosk.analysis.frames.retention import AGE, SIZE, UNMEASURED, with_retention
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.takeovers import ALONE, with_leaders, with_replicated
 from chaosk.analysis.frames.truncations import NO_OFFSET, Truncation, excused, truncations
 from chaosk.analysis.frames.values import values
+from chaosk.analysis.host_clocks import unmeasured
 from chaosk.analysis.observed_settings import compacted, reported
 
 EXCUSED = "excused"
@@ -27,7 +28,7 @@ UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
 REMADE = "its topic was deleted and made again"
 SUPERSEDED = "compaction keeps only the latest record of a key"
-DELETED = (AGE, SIZE, UNREPORTED)
+DELETED = (AGE, SIZE, UNREPORTED, UNMEASURED)
 """Reasons that name a deletion from the start of the log."""
 _UNHEARD = "acks is 0: no broker had acknowledged it"
 _UNKEYED = "compaction removes records of a key, and its key is not known"
@@ -203,6 +204,8 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("deletable") == AGE, EXCUSED, AGE),
         (F.col("deletable") == SIZE, EXCUSED, SIZE),
         (below & ~known, "unproven", UNREPORTED),
+        (below & F.lit(unmeasured(case)), "unproven", UNMEASURED),
+        (F.col("offset").isNull() & F.col("trimmed") & (F.col("lone") == _UNHEARD), "allowed", _UNHEARD),
         (F.col("offset").isNull() & F.col("trimmed"), "unproven", "its offset is unknown, and records were deleted"),
         *((holds & F.col("least").isNotNull(), word, why) for holds, word, why in cut),
         *((F.col("lone") == why, "allowed", why) for why in (_UNHEARD, ALONE)),
@@ -222,9 +225,38 @@ def _with_deletion(events: Events, rows: DataFrame) -> DataFrame:
     for topic, remaking in events.case.former.topics.items():
         remade = remade | ((F.col("topic") == topic) & (F.col("partition") >= remaking.apart))
     dated = rows.withColumns({"remade": remade, "since": F.coalesce("invoked", "read_at")})
-    marked = with_compaction(events, _with_aborted(events, with_retention(events, dated)))
+    bounded = _with_least_deleted(events, dated)
+    marked = with_compaction(events, _with_aborted(events, with_retention(events, bounded).drop("below")))
     cleaned = F.col("compactable") & F.col("aborted") & ~F.col("written")
     return marked.withColumn("cleaned", cleaned).drop("aborted", "since")
+
+
+def _with_least_deleted(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``below``, an offset that was deleted and that the record was not beyond; its own offset if that is known.
+
+    The offset of a record with ``acks=0`` is not known. If it was in the log, it stood before the later ones of its
+    producer; of these, readers had the lowest that was deleted.
+    """
+    if not events.case.deaf:
+        return rows.withColumn("below", F.col("offset"))
+    deaf = [f"{probe}/{number}" for probe, number in sorted(events.case.deaf)]
+    silent = F.concat_ws("/", "producer", "producer_incarnation").isin(deaf)
+    starts = events.frame(retained).select(*PLACE, "log_start")
+    given = (
+        events.table("reads").filter(F.col("intact") & silent).select(*VALUE, *PLACE, F.col("offset").alias("below"))
+    )
+    gone = given.join(events.near(starts), on=list(PLACE), how="inner").filter(F.col("below") < F.col("log_start"))
+    points = rows.filter(F.col("offset").isNull() & silent).select(*VALUE, *PLACE)
+    behind = Window.partitionBy(*VALUE[:-1], *PLACE).orderBy(F.desc("seq")).rowsBetween(Window.unboundedPreceding, -1)
+    bounds = (
+        points.withColumn("asked", F.lit(True))
+        .unionByName(gone.select(*VALUE, *PLACE, "below"), allowMissingColumns=True)
+        .withColumn("later", F.min("below").over(behind))
+        .filter("asked")
+        .select(*VALUE, F.col("later").alias("below"))
+    )
+    joined = rows.join(bounds, on=list(VALUE), how="left")
+    return joined.withColumn("below", F.coalesce("offset", "below"))
 
 
 def _with_aborted(events: Events, rows: DataFrame) -> DataFrame:

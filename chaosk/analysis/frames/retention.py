@@ -7,30 +7,37 @@ from dataclasses import astuple
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
-from chaosk.analysis.observed_settings import SCHEMA, keepings, last_moment
+from chaosk.analysis.host_clocks import SCHEMA as CLOCKS
+from chaosk.analysis.host_clocks import ClockStretch, clock_stretches
+from chaosk.analysis.observed_settings import SCHEMA, keepings, last_moment, stamped_by_brokers
 
 AGE = "it was older than the topic's retention.ms"
 SIZE = "the topic had outgrown its retention.bytes"
+UNMEASURED = "a step had moved the clock of a broker's host, by which retention goes, and nobody measured by how much"
+"""Reason why a record below the log start is unproven."""
 _ROUNDING = 1_000_000_000
-"""Tolerance in nanoseconds for a record's age, which brokers measure in milliseconds of their own clocks."""
+"""Tolerance in nanoseconds for a record's age, which brokers measure in milliseconds."""
 
 
 def with_retention(events: Events, rows: DataFrame) -> DataFrame:
     """Add ``deletable`` to rows of records: ``AGE`` or ``SIZE`` if retention may have deleted it, else None.
 
-    Rows name a value, its place, ``offset``, ``since`` (when it was sent or read), ``log_start`` and ``stored_end``. An
-    advanced log start shows that a record is gone, and excuses nothing. It was deleted between the last answer of a
-    broker with the old log start and its first one with the new; the setting must have been in force then, and the
-    record's age, or the size of the records after it, must have reached the limit. Only whole segments are deleted:
-    closed ones, or all of the log if all of it has expired.
+    Rows name a value, its place, ``below`` (its offset, or a later one that was deleted), ``since`` (when it was sent
+    or read), ``log_start`` and ``stored_end``. An advanced log start shows that a record is gone, and excuses nothing.
+    It was deleted between the last answer of a broker with the old log start and its first one with the new; the
+    setting must have been in force then, and the record's age, or the size of the records after it, must have reached
+    the limit. Only whole segments are deleted: closed ones, or all of the log if all of it has expired. Brokers measure
+    the age by the clocks of their hosts, see :func:`_with_clocks`.
     """
     kept = [astuple(each) for each in keepings(events.case)]
     if not kept:
         return rows.withColumn("deletable", F.lit(None).cast("string"))
     keeping = events.spark.createDataFrame(kept, SCHEMA).withColumnRenamed("topic", "of")
-    gone = _with_newest(events, _deletions(events, rows.filter(F.col("offset") < F.col("log_start"))))
+    below = rows.filter(F.col("below") < F.col("log_start"))
+    gone = _with_clocks(events, _with_newest(events, _deletions(events, below)))
     in_force = (F.col("gone") >= F.col("began")) & F.coalesce(F.col("previous") <= F.col("ended"), F.lit(True))
     answers = (
         gone.join(events.near(keeping), on=(F.col("of") == F.col("topic")) & in_force, how="inner")
@@ -46,21 +53,69 @@ def _why() -> Column:
     unknown = F.col("roll_at").isNull() | F.col("roll_records").isNull()
     closed = unknown | (F.col("gone") >= F.col("roll_at")) | (end_by_then >= F.col("roll_records"))
     closed = F.coalesce(closed, F.lit(True))
-    going_on = F.coalesce(F.col("newest") > by_then - F.col("age") + F.lit(_ROUNDING), F.lit(False))
-    old = (by_then - F.col("since") + F.lit(_ROUNDING)) >= F.col("age")
-    grown = (end_by_then - F.col("offset")) >= F.col("records")
+    now = by_then + F.col("ahead")
+    newest = F.col("newest") + F.col("stamped_ahead_least")
+    going_on = F.coalesce(newest > now - F.col("age") + F.lit(_ROUNDING), F.lit(False))
+    old = (now - F.col("since") - F.col("stamped_ahead") + F.lit(_ROUNDING)) >= F.col("age")
+    grown = (end_by_then - F.col("below")) >= F.col("records")
     return F.when(old & (closed | ~going_on), AGE).when(grown & (closed | (F.col("records") == 0)), SIZE)
+
+
+def _with_clocks(events: Events, gone: DataFrame) -> DataFrame:
+    """Add ``ahead``, ``stamped_ahead`` and ``stamped_ahead_least``, in nanoseconds ahead of chaosk's clock.
+
+    ``ahead``: the most that the clock of any replica's host was ahead between the two answers, when it may have deleted
+    the record. ``stamped_ahead``: the least that the clock which gave the record its timestamp was ahead. That is the
+    clock of a replica's host if the topic has ``LogAppendTime``; with ``CreateTime`` it is that of the producer's
+    machine, which is chaosk's. ``stamped_ahead_least``: the same for any record until then.
+    """
+    stretches = events.once(_stretches)
+    names = ("ahead", "stamped_ahead", "stamped_ahead_least")
+    if not stretches:
+        return gone.withColumns({name: F.lit(0).cast("long") for name in names})
+    clocks = _clocks(events, stretches)
+    appended = among(
+        F.col("row.topic"), (topic for topic in events.case.topics if stamped_by_brokers(events.case, topic))
+    )
+    here = [F.col(f"row.{name}") == F.col(f"clock.{name}") for name in PLACE]
+    here.append(F.col("clock.began") <= F.col("row.gone"))
+    meanwhile = F.col("clock.ended") >= F.coalesce("row.previous", F.lit(0))
+    then = F.col("row.since").between(F.col("clock.began"), F.col("clock.ended"))
+    least = F.when(appended, F.col("clock.least"))
+    found = {
+        "ahead": F.max(F.when(meanwhile, F.col("clock.most"))),
+        "stamped_ahead": F.min(F.when(then, least)),
+        "stamped_ahead_least": F.min(least),
+    }
+    zero = F.lit(0).cast("long")
+    return (
+        gone.alias("row")
+        .join(events.near(clocks).alias("clock"), on=here, how="left")
+        .groupBy(*(F.col(f"row.{name}") for name in gone.columns))
+        .agg(*(F.coalesce(column, zero).alias(name) for name, column in found.items()))
+    )
+
+
+def _stretches(events: Events) -> tuple[ClockStretch, ...]:
+    return clock_stretches(events.case)
+
+
+def _clocks(events: Events, stretches: tuple[ClockStretch, ...]) -> DataFrame:
+    """Return for each partition the stretches of its replicas' clocks."""
+    clocks = events.spark.createDataFrame([astuple(each) for each in stretches], CLOCKS)
+    replicas = events.table("partitions").select(*PLACE, F.explode("replicas").alias("broker")).distinct()
+    return replicas.join(events.near(clocks), on="broker", how="inner")
 
 
 def _deletions(events: Events, below: DataFrame) -> DataFrame:
     """Return for records below the log start ``gone``, ``previous``, ``led`` and ``grown_to`` of their deletion."""
     moved = [F.col(f"row.{name}") == F.col(f"start.{name}") for name in PLACE]
-    moved.append(F.col("start.told") > F.col("row.offset"))
+    moved.append(F.col("start.told") > F.col("row.below"))
     of_first = (F.min_by(f"start.{name}", "start.at").alias(name) for name in ("previous", "led", "grown_to"))
     return (
         below.alias("row")
         .join(events.near(_starts(events)).alias("start"), on=moved, how="left")
-        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "since", "stored_end")))
+        .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "below", "since", "stored_end")))
         .agg(F.coalesce(F.min("start.at"), F.lit(last_moment(events.case))).alias("gone"), *of_first)
     )
 

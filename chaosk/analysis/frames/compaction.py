@@ -11,6 +11,7 @@ from chaosk.analysis.case import Case
 from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.keys import with_key
 from chaosk.analysis.observed_settings import COMPACTIONS, Compaction, compactions, last_moment
 
 
@@ -19,8 +20,8 @@ def with_compaction(events: Events, rows: DataFrame) -> DataFrame:
 
     Rows name a value, its place, ``offset`` (None if unknown), ``since`` (when it was sent or read) and ``stored_end``
     (the log's end according to the audit). ``compactable``: compaction was in force after the record was there, and a
-    segment may have been closed, for the one that is written to is never compacted. ``keyed``: its key is known from
-    the plan. ``superseded``: ``compactable``, and the log has a later record of its key, which was sent while
+    segment may have been closed, for the one that is written to is never compacted. ``keyed``: its key is known, see
+    ``frames.keys``. ``superseded``: ``compactable``, and the log has a later record of its key, which was sent while
     compaction was in force.
     """
     found = compactions(events.case)
@@ -28,7 +29,7 @@ def with_compaction(events: Events, rows: DataFrame) -> DataFrame:
         return rows.withColumns({name: F.lit(False) for name in ("compactable", "keyed", "superseded")})
     here = among(F.col("topic"), [each.topic for each in found])
     about = events.spark.createDataFrame([astuple(each) for each in found], COMPACTIONS)
-    marked = rows.withColumn("key", F.when(here, key_of(events.case)))
+    marked = with_key(events, rows).withColumn("key", F.when(here, F.col("key")))
     return (
         _with_next(events, marked, found)
         .join(events.near(about), on="topic", how="left")
@@ -60,31 +61,15 @@ def _with_next(events: Events, rows: DataFrame, found: list[Compaction]) -> Data
     if not over:
         return rows.withColumn("next_sent", F.lit(None).cast("long"))
     in_order = Window.partitionBy(*PLACE, "key").orderBy("invoked")
-    sent = (
-        events.table("sends").withColumnsRenamed(OF_PRODUCER)
-        .filter(among(F.col("topic"), over) & (F.col("outcome") != "fail"))
-        .withColumn("key", key_of(events.case)).filter(F.col("key").isNotNull())
-        .select(*VALUE, F.lead("invoked").over(in_order).alias("next_sent"))
-    )  # fmt: skip
+    tried = events.table("sends").withColumnsRenamed(OF_PRODUCER)
+    tried = tried.filter(among(F.col("topic"), over) & (F.col("outcome") != "fail"))
+    sent = with_key(events, tried).filter(F.col("key").isNotNull())
+    sent = sent.select(*VALUE, F.lead("invoked").over(in_order).alias("next_sent"))
     return rows.join(sent, on=list(VALUE), how="left")
 
 
 def _latest(events: Events, here: Column) -> DataFrame:
     """Return the highest offset of each key in the log, as read_committed shows it."""
-    return (
-        events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed").filter(here)
-        .withColumn("key", key_of(events.case)).filter(F.col("key").isNotNull())
-        .groupBy(*PLACE, "key").agg(F.max("offset").alias("latest"))
-    )  # fmt: skip
-
-
-def key_of(case: Case) -> Column:
-    """Return the key of a value according to its producer's plan; null without a key or with an unknown probe."""
-    key = F.lit(None).cast("long")
-    for name, probe in case.plan.probes.items():
-        keys = (probe.get("produce") or {}).get("keys", "none")
-        if keys == "sequence":
-            key = F.when(F.col("producer") == name, F.col("seq")).otherwise(key)
-        elif isinstance(keys, int):
-            key = F.when(F.col("producer") == name, F.col("seq") % F.lit(keys)).otherwise(key)
-    return key
+    audited = events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed").filter(here)
+    keyed = with_key(events, audited).filter(F.col("key").isNotNull())
+    return keyed.groupBy(*PLACE, "key").agg(F.max("offset").alias("latest"))

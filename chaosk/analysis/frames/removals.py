@@ -6,13 +6,16 @@ still in the log when the reader passed its offset had to be delivered.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import among
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
-from chaosk.analysis.frames.compaction import key_of
+from chaosk.analysis.frames.keys import with_key
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.truncations import SURE
 from chaosk.analysis.observed_settings import compacted
@@ -63,15 +66,27 @@ def superseded_at(events: Events) -> DataFrame:
     case = events.case
     topics = [topic for topic in case.topics if compacted(case, topic)]
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).filter(among(F.col("topic"), topics))
-    keyed = sent.withColumn("key", key_of(case)).filter(F.col("key").isNotNull() & (F.col("outcome") != "fail"))
+    keyed = with_key(events, sent).filter(F.col("key").isNotNull() & (F.col("outcome") != "fail"))
     later = Window.partitionBy(*PLACE, "key").orderBy(F.col("offset").desc()).rowsBetween(Window.unboundedPreceding, -1)
     placed = (F.col("outcome") == "ok") & F.col("offset").isNotNull()
     unplaced = keyed.filter(~placed).groupBy("topic", "key").agg(F.min("invoked").alias("unplaced_at"))
-    known = F.lit(not any(worker.kind == "produce" and (worker.probe, worker.incarnation) in case.unended
-                          for worker in case.workers))  # fmt: skip
+    writing = {name for name, probe in case.plan.probes.items() if _writes_to(probe) & set(topics)}
+    known = F.lit(not any(probe in writing for probe, _ in case.unended))
     return (
         keyed.filter(placed)
         .withColumn("next_at", F.min("invoked").over(later))
         .join(events.near(unplaced), on=["topic", "key"], how="left")
         .select(*VALUE, F.when(known, F.least("next_at", "unplaced_at")).alias("superseded_at"))
     )
+
+
+def _writes_to(probe: Mapping[str, Any]) -> set[str]:
+    """Return the topics that a probe of the plan writes to: records, outputs, dead letters, its own offsets."""
+    consume = probe.get("consume") or {}
+    written = (
+        (probe.get("produce") or {}).get("topic"),
+        (probe.get("transform") or {}).get("to"),
+        (consume.get("failing") or {}).get("topic"),
+        (consume.get("offsets") or {}).get("topic"),
+    )
+    return {str(topic) for topic in written if topic}

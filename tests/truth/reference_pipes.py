@@ -8,10 +8,11 @@ from typing import Any
 
 from analysis.history import Row
 from truth.logs import Value
-from truth.reference_reading import Owned, owned, proven
+from truth.reference_reading import Owned, kept, owned, passed_over, proven, sightings
 from truth.reference_txn import ended
-from truth.sightings import covers, settings, shown_to_careful
-from truth.story import INTO, Story, member_of, place_of
+from truth.sightings import covers, settings, shown_to_careful, spot_of
+from truth.story import INTO, Story, member_of, named, place_of, value_of
+from truth.truncated import excused
 
 
 def eos(story: Story) -> Iterator[Row]:
@@ -55,7 +56,7 @@ def _whole(story: Story) -> bool:
 
 def abort_rewind(story: Story) -> Iterator[Row]:
     """B11: what is delivered after a transaction that was not committed is not what it began with."""
-    ends, shown = ended(story), proven(story)
+    ends, shown, seen = ended(story), proven(story), sightings(story, deleted=True)
     streams: dict[Any, list[Row]] = defaultdict(list)
     for row in sorted(story.rows["reads"], key=lambda each: int(each["n"])):
         if row["txn"] is not None:
@@ -64,10 +65,12 @@ def abort_rewind(story: Story) -> Iterator[Row]:
         for txn in {row["txn"] for row in stream}:
             mine = [number for number, row in enumerate(stream) if row["txn"] == txn]
             outcome = ends.get(txn, {}).get("outcome", "committed")
+            due = _remaining(story, [stream[number] for number in mine])
             if (
                 outcome == "aborted"
                 and mine[-1] + 1 == len(stream)
-                and not _again(story, stream[mine[0]], stream[mine[-1]])
+                and due is not None
+                and not _again(story, due, stream[mine[-1]])
             ):
                 yield {
                     "severity": "unproven", "kind": "left", "probe": probe, "incarnation": incarnation, "topic": topic,
@@ -81,13 +84,32 @@ def abort_rewind(story: Story) -> Iterator[Row]:
             later = [o for o in shown["read_committed", topic, partition] if o > last]
             expected = min(later, default=None) if outcome == "info" else None
             onward = outcome == "info" and following > last and (expected is None or following <= expected)
-            if following != first and not onward:
+            after = stream[mine[-1] + 1]
+            span = (last + 1 if outcome == "info" and following > last else first, following)
+            there = kept(story, (topic, partition), seen["read_committed", topic, partition], after["at"])
+            over = passed_over(there, span, after["at"], (None, after["leader_epoch"]))
+            if following != first and not onward and (following < first or over is not None):
+                cut = first - 1 if following < first else over
+                began = min(stream[number]["at"] for number in mine)
+                gone = excused(story, (topic, partition), cut, began, later=after["at"])
                 yield {
-                    "severity": "violation", "kind": "further" if following < first else "advance", "probe": probe,
-                    "incarnation": incarnation, "topic": topic, "partition": partition, "assignment": assignment,
-                    "txn": txn, "outcome": outcome, "first": first, "last": last, "next": following,
-                    "expected": expected,
+                    "severity": "allowed" if gone else "violation",
+                    "kind": "further" if following < first else "advance",
+                    "probe": probe, "incarnation": incarnation, "topic": topic, "partition": partition,
+                    "assignment": assignment, "txn": txn, "outcome": outcome, "first": first, "last": last,
+                    "next": following, "expected": expected,
                 }  # fmt: skip
+
+
+def _remaining(story: Story, inputs: list[Row]) -> Row | None:
+    """The first input of a transaction in a partition that the log still has; the first of all if nobody knows."""
+    place = place_of(inputs[0])
+    cover = covers(story).get(place)
+    if cover is None or not cover.complete:
+        return inputs[0]
+    there = {(value_of(r), spot_of(r)) for r in story.all("audit", isolation="read_committed", **named(place))}
+    left = [row for row in inputs if (value_of(row), spot_of(row)) in there]
+    return min(left, key=lambda row: int(row["offset"]), default=None)
 
 
 def _again(story: Story, input_: Row, last: Row) -> bool:

@@ -8,14 +8,17 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.deliveries import MEMBER
-from chaosk.analysis.frames.visible import visible
+from chaosk.analysis.frames.retained import retained
+from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.visible import skipped, visible
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.readers import readers
 
 _TERM = (*MEMBER, *PLACE, "assignment")
 _LEFT = "the run ended before the application was given them again"
+_UNKNOWN = -1
 _NEAR = 1 << 16
 """Distance in offsets within which the next record is searched for; it affects only the column ``expected``."""
 
@@ -30,6 +33,10 @@ class AbortRewind(Check):
     member of the group was given the inputs of an aborted transaction again before the run ended. It is then unknown
     whether the application would have continued with them: unproven, unless it was ended on purpose.
 
+    Nobody is owed inputs that the log has lost meanwhile, by its settings. So an application that advances must have
+    passed a record that was there when it went on, and ``left`` counts only inputs that the tail audit found. If the
+    log was seen to be truncated at such an input, or before the transaction's start, the row is allowed.
+
     Columns: kind, probe, incarnation, topic, partition, assignment, txn, outcome (of the transaction), first and last
     (offsets of its inputs), next (the offset delivered after it; empty if there was none), expected (the next offset
     with a record visible to a reader; empty for an aborted transaction, and if there is none nearby).
@@ -38,7 +45,7 @@ class AbortRewind(Check):
     rule = "B11"
     title = "applications that read on elsewhere after a transaction that was not committed"
     counted = ("wrong position after an abort", "wrong positions after aborts")
-    tables = ("reads", "transactions", "audit", "sends", "incarnations")
+    tables = ("reads", "transactions", "audit", "audit_ranges", "offsets", "sends", "incarnations")
     by_absence_of = ("reads", "seeks", "transactions")
     order = (*_TERM, "txn")
 
@@ -75,12 +82,15 @@ class AbortRewind(Check):
             .filter(F.col("txn").isNotNull())
             .withColumn("next", F.lead("offset").over(in_turn))
             .withColumn("next_at", F.lead("at").over(in_turn))
+            .withColumn("next_epoch", F.lead("leader_epoch").over(in_turn))
             .groupBy(*_TERM, "group", "txn")
             .agg(
                 F.min_by("offset", "n").alias("first"), F.max_by("offset", "n").alias("last"),
                 F.max_by(F.coalesce("next", F.lit(-1)), "n").alias("next"), F.min("at").alias("began"),
                 F.max_by(F.coalesce("next_at", "at"), "n").alias("until"),
+                F.max_by(F.coalesce("next_epoch", F.lit(_UNKNOWN)), "n").alias("next_epoch"),
             )
+            .withColumn("next_epoch", F.when(F.col("next_epoch") != _UNKNOWN, F.col("next_epoch")))
             .join(events.near(ended), on="txn", how="inner")
         )  # fmt: skip
         after = ends.filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
@@ -94,14 +104,55 @@ class AbortRewind(Check):
         )
         right = (F.col("outcome") == "info") & (F.col("next") > F.col("last"))
         right = right & F.coalesce(F.col("next") <= F.col("expected"), F.lit(True))
+        further = F.col("next") < F.col("first")
+        back = wrong.filter(~right & further).withColumns({"kind": F.lit("further"), "cut": F.col("first") - 1})
         return (
-            wrong.filter(~right)
-            .withColumn("kind", F.when(F.col("next") < F.col("first"), "further").otherwise("advance"))
+            _advances(events, wrong.filter(~right & ~further))
+            .unionByName(back, allowMissingColumns=True)
             .unionByName(_left(events, ends.filter(F.col("next") < 0)), allowMissingColumns=True)
-            .withColumns(meaning((F.col("kind") == "left", "unproven", _LEFT), otherwise=("violation", None)))
+            .withColumns(
+                meaning(
+                    (F.col("kind") == "left", "unproven", _LEFT),
+                    *excused(events, F.col("cut"), F.col("began"), later=F.col("until")),
+                    otherwise=("violation", None),
+                )
+            )
             .withColumns(during(F.col("began"), F.col("until")))
             .select(*MEANING, "kind", *_TERM, "txn", "outcome", "first", "last", "next", "expected")
         )
+
+
+def _advances(events: Events, rows: DataFrame) -> DataFrame:
+    """Return the rows that passed a record which was there then, with ``cut``, the offset of the first one."""
+    onward = (F.col("outcome") == "info") & (F.col("next") > F.col("last"))
+    passing = {
+        "isolation": F.lit("read_committed"), "low": F.when(onward, F.col("last") + 1).otherwise(F.col("first")),
+        "high": F.col("next"), "passed": F.col("until"), "low_epoch": F.lit(None).cast("int"),
+        "high_epoch": F.col("next_epoch"),
+    }  # fmt: skip
+    passed = skipped(events, rows.withColumns(passing))
+    return passed.select(*rows.columns, F.col("skipped").alias("cut")).withColumn("kind", F.lit("advance"))
+
+
+def _remaining(events: Events, last: DataFrame) -> DataFrame:
+    """Add ``due``, the first input that the log still has; drop rows without any.
+
+    All inputs count in a partition that was not audited completely.
+    """
+    found = events.table("audit").filter("intact").filter(F.col("isolation") == "read_committed")
+    found = found.select(*VALUE, *PLACE, F.lit(True).alias("kept"))
+    given = events.table("reads").select(*_TERM, "txn", "offset", *VALUE)
+    mine = given.join(events.near(last.select(*_TERM, "txn")), on=[*_TERM, "txn"], how="left_semi")
+    still = mine.join(found, on=[*VALUE, *PLACE], how="left_semi").groupBy(*_TERM, "txn")
+    complete = events.frame(retained).filter("complete").select(*PLACE, "complete")
+    due = F.when(F.col("complete").isNull(), F.col("first")).otherwise(F.col("still"))
+    return (
+        last.join(events.near(still.agg(F.min("offset").alias("still"))), on=[*_TERM, "txn"], how="left")
+        .join(events.near(complete), on=list(PLACE), how="left")
+        .withColumn("due", due)
+        .filter(F.col("due").isNotNull())
+        .drop("still", "complete")
+    )
 
 
 def _left(events: Events, last: DataFrame) -> DataFrame:
@@ -111,10 +162,10 @@ def _left(events: Events, last: DataFrame) -> DataFrame:
     """
     on_purpose = sorted({reader.name for reader in readers(events.case) if reader.dismissed is not None})
     done = events.table("transactions").filter(F.col("outcome") == "committed").select("txn", F.lit(True).alias("done"))
-    again = events.table("reads").select("group", *PLACE, F.col("offset").alias("first"), "at", "txn")
+    again = events.table("reads").select("group", *PLACE, F.col("offset").alias("due"), "at", "txn")
     again = again.join(events.near(done), on="txn", how="left").drop("txn")
-    key = ("group", *PLACE, "first")
-    aborted = last.filter((F.col("outcome") == "aborted") & ~F.col("group").isin(on_purpose))
+    key = ("group", *PLACE, "due")
+    aborted = _remaining(events, last.filter((F.col("outcome") == "aborted") & ~F.col("group").isin(on_purpose)))
     few = events.near(aborted.select(*key).distinct())
     others = again.join(few, on=list(key), how="left_semi")
     same = [F.col(f"mine.{name}") == F.col(f"again.{name}") for name in key]

@@ -14,14 +14,16 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, among, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.absent import EXCUSED
 from chaosk.analysis.frames.deliveries import MEMBER
+from chaosk.analysis.frames.pipe_removals import INPUT, LATE, UNDECIDED, with_input_answers, with_output_answers
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import Truncation, excused, truncations
 from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import shown_committed
+from chaosk.analysis.observed_settings import compacted
 
 _UNSURE = "a log of the outputs' topic may have been cut back"
-_INPUT = ("group", *PLACE, "offset")
 
 
 class Eos(Check):
@@ -34,10 +36,11 @@ class Eos(Check):
     were committed.
 
     Missing outputs are unproven if the outputs' topic was not audited completely, if records were deleted from its
-    start, or if it holds outputs whose inputs a killed process did not record. They are allowed if the
-    log that had an output was seen to be truncated there, after the input was polled; unproven if it is not known which
-    log had one. If the inputs' log was truncated, one offset may have held two inputs: that
-    is allowed, too. Inputs that were never polled are judged by ``commit_skip``.
+    start, or if it holds outputs whose inputs a killed process did not record. They are allowed if the log that had an
+    output was seen to be truncated there, after the input was polled; unproven if it is not known which log had one. No
+    output is missing that retention or compaction removed, nor one of an input that was removed after an abort, before
+    the application could read it again. If the inputs' log was truncated, one offset may have held two inputs: that is
+    allowed, too. Inputs that were never polled are judged by ``commit_skip``.
 
     Columns: kind, group, topic, partition, offset (of the input), outputs (number of visible ones), attempts, committed
     (the group's final offset), into (the outputs' topic).
@@ -46,9 +49,9 @@ class Eos(Check):
     rule = "C4"
     title = "inputs without exactly one output"
     counted = ("input without exactly one output", "inputs without exactly one output")
-    tables = ("outputs", "sends", "reads", "audit", "audit_ranges", "groups", "incarnations")
+    tables = ("outputs", "sends", "reads", "audit", "audit_ranges", "groups", "incarnations", "transactions", "offsets")
     by_absence_of = ("audit", "outputs", "reads", "sends", "transactions", "txn_offsets")
-    order = _INPUT
+    order = INPUT
 
     def glance(self, rows: EventRows) -> bool:
         """Return True if an input has several visible outputs, none and a commit past it, or one and no commit."""
@@ -94,15 +97,22 @@ class Eos(Check):
         beyond = F.col("offset") >= F.coalesce("committed", F.lit(0))  # nothing committed: every input is beyond
         uncommitted = (F.col("outputs") > 0) & F.col("told") & beyond
         kind = F.when(repeated, "repeated").when(F.col("outputs") > 0, "uncommitted").otherwise("missing")
+        rows = _counted(events, tried, into).filter(repeated | missing | uncommitted)
+        rows = with_output_answers(events, with_input_answers(events, rows, into), tried)
+        owed = (F.col("outputs") > 0) | (~F.col("out_removed") & ~_removed())
         return (
-            _counted(events, tried, into)
-            .filter(repeated | missing | uncommitted)
+            rows.filter(owed)
             .crossJoin(F.broadcast(_strangers(events, tried, into)))
             .withColumn("kind", kind)
             .withColumns(_meaning(events))
             .withColumns(during(F.col("began"), F.col("until")))
-            .select(*MEANING, "kind", *_INPUT, "outputs", "attempts", "committed", "into")
+            .select(*MEANING, "kind", *INPUT, "outputs", "attempts", "committed", "into")
         )
+
+
+def _removed() -> Column:
+    """Return a condition: the log lost the input as its topic's settings allow, so that nobody is owed its output."""
+    return F.coalesce(F.col("input_severity") == EXCUSED, F.lit(False))
 
 
 def _into(probes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -129,7 +139,7 @@ def _counted(events: Events, tried: DataFrame, into: dict[str, str]) -> DataFram
     return (
         _with_places(events, tried)
         .join(seen, on=list(VALUE), how="left")
-        .groupBy(*_INPUT)
+        .groupBy(*INPUT)
         .agg(
             F.count_if(F.col("seen")).alias("outputs"), F.count("seq").alias("attempts"), F.min("at").alias("began"),
             F.max("at").alias("until"), F.max(topic[F.col("producer")]).alias("into"),
@@ -190,15 +200,23 @@ def _meaning(events: Events) -> dict[str, Column]:
     cuts = events.once(truncations)
     killed = any(worker.kind == "transform" and (worker.probe, worker.incarnation) in case.unended for worker in
                  case.workers)  # fmt: skip
-    into, there = F.col("into"), F.col("outputs") > 0
+    into, there, lost = F.col("into"), F.col("outputs") > 0, F.col("input_severity")
     input_cut = [(there & holds, word, why) for holds, word, why in excused(events, F.col("offset"), F.col("began"))]
+    gone = excused(events, F.col("offset"), F.col("began"), later=F.col("passed_at"))
+    input_gone = [((lost == "allowed") & holds, word, why) for holds, word, why in gone]
+    compact = [topic for topic in case.topics if compacted(case, topic)]
     return meaning(
         *input_cut,
         (there, "violation", None),
+        *input_gone,
+        (lost == "unproven", "unproven", "it is not known whether the log still had the input"),
+        (lost == LATE, "unproven", "the log may have lost the input before the application could read it again"),
         (~among(into, whole), "unproven", "the outputs' topic was not audited completely"),
         (among(into, cut), "unproven", "records were deleted from the start of the outputs' topic"),
         (F.col("strange"), "unproven", "a killed process left outputs without recorded inputs"),
         (_any(_took_output(each) for each in cuts if each.seen), "allowed", "a log of the outputs' topic was cut back"),
+        (F.col("out_undecided") & among(into, compact), "unproven", UNDECIDED),
+        (F.col("out_open").isNotNull(), "unproven", "it is not known whether the log still has to have its output"),
         (_any(_may_have_had_output(each, killed=killed) for each in cuts), "unproven", _UNSURE),
         otherwise=("violation", None),
     )

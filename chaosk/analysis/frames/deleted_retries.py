@@ -29,15 +29,25 @@ def without_deleted(events: Events, failed: DataFrame) -> DataFrame:
         return failed.withColumn("late", F.lit(False))
     gone = events.frame(absent).filter(F.col("severity") == EXCUSED).select(*VALUE, F.lit(True).alias("removed"))
     removed = failed.filter(F.col("handling") == "seek_back").join(events.near(gone), on=list(VALUE), how="inner")
-    times = _passed(events, removed).join(_kept(events, removed), on=list(_SPOT), how="left")
-    before = F.col("kept_until") - F.col("passed_at")
-    answers = times.select(*_SPOT, F.coalesce(before, F.lit(0).cast("long")).alias("before"))
+    answers = passed_before(events, removed).select(*_SPOT, "before")
     known = failed.join(events.near(answers), on=list(_SPOT), how="left")
     return (
         known.filter(F.col("before").isNull() | (F.col("before") > 0))
         .withColumn("late", F.coalesce(F.col("before") <= SURE, F.lit(False)))
         .drop("before")
     )
+
+
+def passed_before(events: Events, removed: DataFrame) -> DataFrame:
+    """Return by group and record ``passed_at``, when the group went on beyond it, and by how much that was too early.
+
+    ``removed``: one row per group and value with place, offset and ``last_at``, after which the group was to have it
+    again. ``before``: nanoseconds from ``passed_at`` until the last time at which the log must have had the record; 0
+    if the group did not go on, or the log never must have had it.
+    """
+    times = _passed(events, removed).join(_kept(events, removed), on=list(_SPOT), how="left")
+    before = F.col("kept_until") - F.col("passed_at")
+    return times.select(*_SPOT, "passed_at", F.coalesce(before, F.lit(0).cast("long")).alias("before"))
 
 
 def _seeks_back(case: Case) -> bool:

@@ -137,3 +137,48 @@ def test_retries_may_be_off_in_the_inventory(tmp_path: Path) -> None:
     case = read_case(rundir)
     assert without_retries(case) == ("reader", "writer")
     assert request_timeouts(case)["writer"] == 2_000_000_000
+
+
+def retried(*, epochs: tuple[int, int] = (3, 5), unclean: bool = True, kept: bool = False, acked: int = 21) -> History:
+    """Seq 30 was read at 25 from the old leader, and is at 21 in the log of the one elected at 10 s, cut at 20.
+
+    ``epochs`` are those of the two copies; ``kept``: both are in the log; ``acked``: the offset that its producer
+    knows.
+    """
+    history = History(records=50)
+    if unclean:
+        history.elect_uncleanly(9.9)
+    for table in ("reads", "audit"):
+        history.each(table, lambda row: row | {"leader_epoch": 3 if row["offset"] < 20 else 5})
+    for table in ("reads", "audit", "sends"):
+        history.rows[table] = [row for row in history.rows[table] if row["seq"] < 20 or row["seq"] >= 30]
+        history.each(table, lambda row: row | ({"offset": row["offset"] - 9} if row["seq"] >= 30 else {}))
+    history.change("sends", {"seq": 30}, offset=acked, completed=ns(12))
+    history.change("audit", {"seq": 30}, leader_epoch=epochs[1])
+    history.read(25, 9.0, seq=30, leader_epoch=epochs[0])
+    if kept:
+        history.audit(25, seq=30, leader_epoch=epochs[0])
+    return history
+
+
+@pytest.mark.proves("duplicate_in_log", "near miss")
+def test_a_new_leader_without_the_batch_appends_the_retry(spark: SparkSession, tmp_path: Path) -> None:
+    """A2: the cut had removed the first copy, and with it the new leader's knowledge of the producer."""
+    asked = asking(spark, tmp_path, "duplicate_in_log")
+    assert severities(asked(retried())) == [(30, "allowed")]
+    history = retried()
+    history.each("audit_ranges", lambda row: row | {"complete": False})
+    assert severities(asked(history)) == [(30, "unproven")]
+
+
+@pytest.mark.proves("duplicate_in_log", "fires")
+@pytest.mark.parametrize(
+    "changed",
+    [{"unclean": False}, {"kept": True}, {"epochs": (3, 3)}, {"epochs": (5, 5)}, {"acked": 25}],
+    ids=["no election", "both are there", "both of the old leader", "both of the new leader", "acknowledged before"],
+)
+def test_an_unclean_election_excuses_one_copy_in_each_log(
+    spark: SparkSession, tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """A2, near misses: the copies are of one log, or of one epoch, or the producer had no reason to send again."""
+    assert severities(asking(spark, tmp_path, "duplicate_in_log")(retried(**changed))) == [(30, "violation")]

@@ -13,6 +13,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted, shares
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.cut_copies import MAYBE, RETRIED, with_cut_copies
 from chaosk.analysis.frames.packed import offset_of, partition_of, topic_of
 from chaosk.analysis.frames.retries import maybe_resent, resent, with_retries
 from chaosk.analysis.frames.sends import with_settings
@@ -36,6 +37,9 @@ class DuplicateInLog(Check):
     Also allowed if one of the positions is in a topic that was deleted and recreated before the record was
     acknowledged: the retry went to the new topic, which does not know the producer. A record that was acknowledged,
     deleted and is in the new topic is a violation.
+
+    Also allowed is a copy in a log that an unclean election, or a loss of power, had cut back, if the cut had removed
+    the earlier copy: the new leader does not know that the batch is a retry. Unproven if that is not certain.
 
     Columns: the value, topic, partition, offset (the lowest position), other_topic, other_partition, other_offset (the
     highest), outcome, idempotent.
@@ -64,12 +68,14 @@ class DuplicateInLog(Check):
         lowest = {"topic": topic_of(events.case, low), "partition": partition_of(low), "offset": offset_of(low)}
         loose = ~F.col("idempotent")
         return (
-            with_retries(events, with_settings(events, doubled).withColumns(lowest))
+            with_retries(events, with_cut_copies(events, with_settings(events, doubled)).withColumns(lowest))
             .withColumns(others)
             .withColumns(
                 meaning(
                     (F.col("idempotent").isNull(), "unproven", "the settings of its producer are unknown"),
                     (across, "allowed", "its topic was deleted and made again before it was acknowledged"),
+                    (F.col("copied") == RETRIED, "allowed", RETRIED),
+                    (F.col("copied") == MAYBE, "unproven", MAYBE),
                     *resent(loose, "enable.idempotence is off: a retry may write a record twice"),
                     *maybe_resent(loose),
                     otherwise=("violation", None),

@@ -9,7 +9,10 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.deliveries import with_isolation
 from chaosk.analysis.frames.sends import committed_reads
+from chaosk.analysis.frames.truncations import SURE
+from chaosk.analysis.frames.unmarked import PERHAPS, UNMARKED, with_unmarked
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.glances.rows import EventRows
 from chaosk.analysis.glances.transacted import shown_committed
@@ -23,13 +26,16 @@ class AbortedRead(Check):
     reader saw the record. It is ``aborted`` if the transaction was aborted and a reader at read_committed, or the tail
     audit at that level, was given the record. Readers at read_uncommitted may see aborted records.
 
+    Allowed if the log was seen to be truncated behind the record, so that the marker of its transaction is lost, and it
+    was shown after that: the marker of the producer's next transaction then decides about it.
+
     Columns: kind, the value, topic, partition, offset (the lowest one at which it was seen), error, txn.
     """
 
     rule = "A6"
     title = "records shown that failed or were aborted"
     counted = ("failed or aborted record shown", "failed or aborted records shown")
-    tables = ("sends", "reads", "audit", "transactions", "incarnations")
+    tables = ("sends", "reads", "audit", "transactions", "incarnations", "partitions", "stretches")
     order = (*PLACE, "offset", *VALUE)
 
     def glance(self, rows: EventRows) -> bool:
@@ -54,10 +60,30 @@ class AbortedRead(Check):
             .withColumn("kind", F.lit("aborted"))
         )
         found = events.frame(values).filter(F.col("first").isNotNull())
+        rows = found.select(*VALUE, *PLACE, "offset", "invoked", "read_at").join(
+            failed.unionByName(aborted).hint("shuffle_hash"), on=list(VALUE), how="inner"
+        )
+        after = (F.col("kind") == "aborted") & F.coalesce(F.col("shown_at") >= F.col("cut_since") - SURE, F.lit(True))
         return (
-            found.select(*VALUE, *PLACE, "offset", "invoked", "read_at")
-            .join(failed.unionByName(aborted).hint("shuffle_hash"), on=list(VALUE), how="inner")
-            .withColumns(meaning(otherwise=("violation", None)))
+            _with_shown(events, with_unmarked(events, rows))
+            .withColumns(
+                meaning(
+                    (after & (F.col("unmarked") == UNMARKED), "allowed", UNMARKED),
+                    (after & (F.col("unmarked") == PERHAPS), "unproven", PERHAPS),
+                    otherwise=("violation", None),
+                )
+            )
             .withColumns(during("invoked", "read_at"))
             .select(*MEANING, "kind", *VALUE, *PLACE, "offset", "error", "txn")
         )
+
+
+def _with_shown(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``shown_at``: the first time at which a reader at read_committed was given the record; None if none was."""
+    if not events.case.transactional:
+        return rows.withColumn("shown_at", F.lit(None).cast("long"))
+    careful = with_isolation(events, events.table("reads").filter("intact"))
+    careful = careful.filter(F.col("isolation") == "read_committed")
+    few = careful.join(events.near(rows.select(*VALUE).distinct()), on=list(VALUE), how="left_semi")
+    first = few.groupBy(*VALUE).agg(F.min("at").alias("shown_at"))
+    return rows.join(events.near(first), on=list(VALUE), how="left")

@@ -11,6 +11,8 @@ from chaosk.analysis.checks._contract import MEANING, Check, meaning
 from chaosk.analysis.coordinator_outages import coordinator_outages
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
+from chaosk.analysis.frames.truncations import truncations
+from chaosk.analysis.frames.unmarked import PERHAPS, UNMARKED, unmarked
 from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.intervals import Interval
@@ -30,7 +32,8 @@ class StuckLso(Check):
     offset. If that probe is unknown, it is the longest of the scenario's transactional producers, or 60 s if none is
     set. Answers of deposed leaders that do not know it are excluded. If readers or the audit saw records of other
     clients in the partition, and the record at that offset is no probe's, another client's transaction may have a
-    longer timeout: unproven.
+    longer timeout: unproven. Allowed if the log was seen to be truncated behind that record after its transaction had
+    ended, so that the marker is lost: the coordinator does not write it again.
 
     Columns: topic, partition, last_stable, high_watermark (the highest in this time), seconds (the whole stretch),
     held_by (the transaction whose record is there, as its probe named it), outcome (as reported to its client),
@@ -83,8 +86,11 @@ class StuckLso(Check):
         return (
             _with_outages(events, long)
             .join(events.near(_foreign(events)), on=list(PLACE), how="left")
+            .join(events.near(_unmarked(events)), on=[*PLACE, "last_stable"], how="left")
             .withColumns(
                 meaning(
+                    (F.col("unmarked") == UNMARKED, "allowed", UNMARKED),
+                    (F.col("unmarked") == PERHAPS, "unproven", PERHAPS),
                     (F.col("foreign") & F.col("held_by").isNull(), "unproven", others),
                     (F.col("excused"), "unproven", away),
                     otherwise=("violation", None),
@@ -146,6 +152,13 @@ def _foreign(events: Events) -> DataFrame:
     """Return partitions in which a record of another origin than this run was seen; ``foreign`` is true."""
     others = [events.table(table).filter(~F.col("intact")).select(*PLACE) for table in ("reads", "audit")]
     return others[0].unionByName(others[1]).distinct().withColumn("foreign", F.lit(True))
+
+
+def _unmarked(events: Events) -> DataFrame:
+    """Return the offsets of records whose transaction's marker may have been cut off, see ``frames.unmarked``."""
+    if not events.case.transactional or not events.once(truncations):
+        return events.spark.createDataFrame([], "topic string, partition int, last_stable long, unmarked string")
+    return events.frame(unmarked).select(*PLACE, F.col("offset").alias("last_stable"), "unmarked").distinct()
 
 
 def _with_outages(events: Events, rows: DataFrame) -> DataFrame:

@@ -14,6 +14,7 @@ from chaosk.analysis.frames.epochs import audited, sent_in_transactions
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import excused
+from chaosk.analysis.frames.unmarked import PERHAPS, UNMARKED, with_unmarked
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.glances.transacted import shown_committed
 
@@ -26,8 +27,8 @@ class TornTransaction(Check):
     the end of the audit. A record of uncertain fate counts, too, if its client was told that the transaction committed,
     which implies that all of it is written, and if a log that was read from 0 on does not contain it. Aborted
     transactions are judged by ``aborted_read``. Allowed if the log was seen to be truncated at or before the first
-    missing record. A record does not count if compaction may have removed it: because of a later one of its key, or
-    with an unknown key.
+    missing record, or behind it, so that the marker of the transaction is lost. A record does not count if compaction
+    may have removed it: because of a later one of its key, or with an unknown key.
 
     Columns: txn, producer, producer_incarnation, outcome (None if its process was killed), visible and missing (number
     of records), seq, topic, partition and offset (of the first missing one).
@@ -62,7 +63,7 @@ class TornTransaction(Check):
         stored = audited(events).select(*VALUE).distinct().withColumn("stored", F.lit(True))
         there = F.coalesce("seen", F.lit(False))
         gone = ~there & _owed() & ~(F.col("compactable") & (F.col("superseded") | ~F.col("keyed")))
-        lacking = F.when(gone, F.struct("seq", *PLACE, "offset"))
+        lacking = F.when(gone, F.struct("seq", *PLACE, "offset", "unmarked"))
         committed = (F.col("visible") > 0) | F.coalesce(F.col("ending") == "committed", F.lit(False))
         sent = (
             sent_in_transactions(events)
@@ -72,7 +73,7 @@ class TornTransaction(Check):
             .join(events.near(ended), on="txn", how="left")
         )
         return (
-            with_compaction(events, sent.withColumn("since", F.col("invoked")))
+            with_unmarked(events, with_compaction(events, sent.withColumn("since", F.col("invoked"))))
             .groupBy("txn", "producer", "producer_incarnation", "ending")
             .agg(
                 F.count_if(there).alias("visible"), F.count_if(gone).alias("missing"), F.min(lacking).alias("lacking"),
@@ -84,6 +85,8 @@ class TornTransaction(Check):
             .withColumns(
                 meaning(
                     *excused(events, F.col("offset"), F.col("completed")),
+                    (F.col("unmarked") == UNMARKED, "allowed", UNMARKED),
+                    (F.col("unmarked") == PERHAPS, "unproven", PERHAPS),
                     otherwise=("violation", None),
                 )
             )

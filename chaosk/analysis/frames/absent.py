@@ -18,6 +18,7 @@ from chaosk.analysis.frames.retention import AGE, SIZE, UNMEASURED, with_retenti
 from chaosk.analysis.frames.sends import with_settings
 from chaosk.analysis.frames.takeovers import ALONE, with_leaders, with_replicated
 from chaosk.analysis.frames.truncations import NO_OFFSET, Truncation, excused, truncations
+from chaosk.analysis.frames.unmarked import HELD, PERHAPS, UNMARKED, with_unmarked
 from chaosk.analysis.frames.values import values
 from chaosk.analysis.host_clocks import unmeasured
 from chaosk.analysis.observed_settings import compacted, reported
@@ -55,7 +56,9 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    told = _with_elections(events, rows).withColumn("lone", _lone()).withColumns(_answers(events))
+    told = (
+        _with_markers(events, _with_elections(events, rows)).withColumn("lone", _lone()).withColumns(_answers(events))
+    )
     return told.withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "lone", "written", "read", "acks", "scheduled",
         "invoked", "completed", "read_at",
@@ -72,6 +75,16 @@ def _with_elections(events: Events, rows: DataFrame) -> DataFrame:
         unknown = {name: F.lit(None).cast("long") for name in ("served_epoch", "least", "most")}
         return rows.withColumns({name: F.lit(False) for name in ("deposed", "replicated", "amid")} | unknown)
     return _with_bounds(events, _amid(events, with_replicated(events, with_leaders(events, rows))))
+
+
+def _with_markers(events: Events, rows: DataFrame) -> DataFrame:
+    """Add ``unmarked``, and ``held``: the same of the record at which the audit at read_committed ended."""
+    marked = with_unmarked(events, rows).drop("cut_since")
+    ends = with_unmarked(
+        events, rows.select(*PLACE, F.col("visible_end").alias("offset")).distinct(), (*PLACE, "offset")
+    )
+    held = ends.select(*PLACE, F.col("unmarked").alias("held"))
+    return marked.join(events.near(held), on=list(PLACE), how="left")
 
 
 def _with_bounds(events: Events, rows: DataFrame) -> DataFrame:
@@ -200,7 +213,10 @@ def _answers(events: Events) -> dict[str, Column]:
         (F.col("superseded"), EXCUSED, SUPERSEDED),
         (F.col("cleaned"), EXCUSED, "compaction removes the records of aborted transactions"),
         (F.col("compactable") & ~F.col("keyed"), "unproven", _UNKEYED),
+        (F.col("stored") & (F.col("unmarked") == UNMARKED), "allowed", UNMARKED),
+        (beyond & (F.col("held") == UNMARKED), "allowed", HELD),
         (beyond, "unproven", held_back),
+        (F.col("stored") & (F.col("unmarked") == PERHAPS), "unproven", PERHAPS),
         (F.col("deletable") == AGE, EXCUSED, AGE),
         (F.col("deletable") == SIZE, EXCUSED, SIZE),
         (below & ~known, "unproven", UNREPORTED),

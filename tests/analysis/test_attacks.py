@@ -88,6 +88,26 @@ def test_a_high_watermark_at_a_record_excuses_its_loss(judge: Judge) -> None:
     assert judge(deposed(told=49)).verdict is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    ("shared", "outcome"),
+    [((), Outcome.PASS), ((20.2,), Outcome.PASS), ((-4.0,), Outcome.PASS), (None, Outcome.VIOLATION)],
+)
+def test_a_high_watermark_of_a_leader_alone_in_sync_proves_nothing(
+    judge: Judge, shared: tuple[float, ...] | None, outcome: Outcome
+) -> None:
+    """acks=1: offset 49 was sent at 19.5 s; the leader was alone in sync since 0 s, but for a sample, or all the time.
+
+    ``shared``: times at which all three are named; None: always from 5 s on.
+    """
+    history = deposed(told=50)
+    alone = {row["at"]: ns(0) <= row["at"] < ns(20.5) for row in history.rows["partitions"]}
+    if shared is None:
+        alone = {at: here and at < ns(5) for at, here in alone.items()}
+    alone |= dict.fromkeys(map(ns, shared or ()), False)
+    history.each("partitions", lambda row: row | ({"isr": [1]} if alone[row["at"]] else {}))
+    assert judge(history).verdict is outcome
+
+
 def test_inputs_of_an_aborted_transaction_that_are_never_read_again_are_not_delivered(judge: Judge) -> None:
     """The pipe's last transaction was aborted at 20 s, and its ten inputs were given to it in no other one."""
     history = piped()

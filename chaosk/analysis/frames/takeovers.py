@@ -15,6 +15,8 @@ from chaosk.analysis.unflushed import losing
 
 ALONE = "acks is not all: the leader alone had it, and another one was elected"
 """Reason why a record that such a leader acknowledged may have been replaced."""
+_MARGIN = 1_000_000_000
+"""Nanoseconds by which the ISR in a broker's metadata may be older than the sample of it."""
 UNWATCHED = "acks is not all, and no sample names the partition's leader"
 
 
@@ -112,9 +114,15 @@ def with_replicated(events: Events, rows: DataFrame) -> DataFrame:
 
     Records with ``acks=all`` and records that were read are skipped. All in-sync replicas have the records below the
     high watermark, so no election among them removes one. Only reports before the next leader was named count, since
-    the next leader may have another record at the same offset.
+    the next leader may have another record at the same offset. If the leader was alone in sync, its high watermark is
+    the end of its own log. So a report counts only if another replica was in sync after it, or no sample from then on
+    has the leader alone.
     """
-    named = _told(events).groupBy(*PLACE, "leader_epoch").agg(F.min("at").alias("named"), F.first("leader").alias("by"))
+    others = F.size("isr") > 1
+    named = _told(events).groupBy(*PLACE, "leader_epoch").agg(
+        F.min("at").alias("named"), F.first("leader").alias("by"), F.max(F.when(others, F.col("at"))).alias("shared"),
+        F.max(F.when(~others & (F.size("isr") > 0), F.col("at"))).alias("alone"),
+    )  # fmt: skip
     epochs = events.near(named).alias("epoch")
     here = [F.col(f"row.{name}") == F.col(f"epoch.{name}") for name in PLACE]
     earlier = F.col("epoch.named") <= F.col("row.invoked")
@@ -125,14 +133,21 @@ def with_replicated(events: Events, rows: DataFrame) -> DataFrame:
         .join(epochs, on=here, how="inner")
         .groupBy(*(F.col(f"row.{name}") for name in (*VALUE, *PLACE, "offset", "invoked")))
         .agg(
-            F.max_by(F.when(earlier, F.col("epoch.by")), F.when(earlier, F.col("epoch.named"))).alias("by"),
+            F.max_by(
+                F.when(earlier, F.struct("epoch.by", "epoch.shared", "epoch.alone")),
+                F.when(earlier, F.col("epoch.named")),
+            ).alias("led"),
             F.min(F.when(~earlier, F.col("epoch.named"))).alias("until"),
         )
+        .select(*VALUE, *PLACE, "offset", "invoked", "until", "led.*")
     )
     told = events.table("offsets").filter("leader").select(*PLACE, "asked", "high_watermark", "at")
     same = [F.col(f"row.{name}") == F.col(f"told.{name}") for name in PLACE]
     same += [F.col("told.asked") == F.col("row.by"), F.col("told.high_watermark") > F.col("row.offset")]
     same += [F.col("told.at") >= F.col("row.invoked"), F.col("told.at") < F.col("row.until")]
+    still_shared = F.coalesce(F.col("row.shared") >= F.col("told.at") + F.lit(_MARGIN), F.lit(False))
+    never_alone = F.col("row.alone").isNull() | (F.col("row.alone") < F.col("told.at") - F.lit(SURE))
+    same.append(still_shared | never_alone)
     known = led.alias("row").join(events.near(told).alias("told"), on=same, how="left_semi")
     marked = known.select(*VALUE, F.lit(True).alias("replicated"))
     return rows.join(events.near(marked), on=list(VALUE), how="left").withColumn(

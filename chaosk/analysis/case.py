@@ -155,7 +155,7 @@ class Case:
     """Processes whose ``transactional.id`` another client took over, with the time at which they learned it and
     stopped."""
     uncertain_with_offset: bool
-    """True if a send of unknown fate names an offset, which is rare."""
+    """True if a send of unknown fate that met no error names an offset, which is rare."""
     hosts: dict[int, str]
     """Host of each broker id."""
     replicas: dict[tuple[str, int], frozenset[int]]

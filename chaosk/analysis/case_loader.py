@@ -83,7 +83,7 @@ def read_case(rundir: RunDir) -> Case:
         silences=tuple(_silences(rundir, [row[0] for row in clocks], [worker.started for worker in workers])),
         discrepancies=discrepancies(Present(record, document.run_id, rows, marks, kinds, ends, counted)),
         pulses=_pulses(rundir),
-        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset"], _uncertain),
+        uncertain_with_offset=_any(rundir, "sends", ["outcome", "offset", "error"], _uncertain),
     )
 
 
@@ -295,4 +295,5 @@ def _not_ours(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool,
 
 
 def _uncertain(batch: pa.RecordBatch) -> Any:  # noqa: ANN401 - an array of bool, which pyarrow's stubs type too loosely to say
-    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), pc.is_valid(batch.column("offset")))
+    placed = pc.and_(pc.is_valid(batch.column("offset")), pc.is_null(batch.column("error")))
+    return pc.and_(pc.equal(batch.column("outcome"), pa.scalar("info")), placed)

@@ -92,7 +92,8 @@ class Events:
     def table(self, name: str) -> DataFrame:
         """Return an event table, with the columns of ``chaosk.rundir.events``; an empty table is not read.
 
-        Offsets of ``sends`` with ``acks=0`` are null: no broker reported them, and the client's are invented.
+        Offsets of ``sends`` with ``acks=0``, and of those that ended with an error, are null: no broker reported them,
+        and the client's are invented. librdkafka counts the records of a refused batch up from -1.
         """
         with self._lock:
             if name not in self._tables:
@@ -103,11 +104,11 @@ class Events:
             return self._tables[name]
 
     def _without_offsets(self, sends: DataFrame) -> DataFrame:
-        """Remove the offsets of processes with ``acks=0``."""
+        """Remove the offsets of processes with ``acks=0``, and of sends that ended with an error."""
         deaf = [f"{probe}/{incarnation}" for probe, incarnation in sorted(self.case.deaf)]
-        if not deaf:
-            return sends
-        told = ~F.concat_ws("/", "probe", "incarnation").isin(deaf)
+        told = F.col("error").isNull() & (F.col("outcome") != "fail")
+        if deaf:
+            told = told & ~F.concat_ws("/", "probe", "incarnation").isin(deaf)
         return sends.withColumn("offset", F.when(told, F.col("offset")))
 
     def as_written(self, name: str) -> DataFrame:

@@ -320,6 +320,21 @@ def test_an_uncertain_send_counts_with_its_offset_where_its_record_was_seen(judg
     assert told(judge(history), "violation") == {"inconsistent_offset": 1}
 
 
+@pytest.mark.parametrize("outcome", ["fail", "info"])
+def test_a_send_that_met_an_error_names_no_place(judge: Judge, outcome: str) -> None:
+    """A1, A2: librdkafka counts the records of a refused batch up from -1, so that all but the first look placed.
+
+    The second one of the batch was written after all, by a retry: it is in the log once, at 20.
+    """
+    history = History(records=50)
+    for number in range(3):
+        history.send(100 + number, 20, offset=number - 1, outcome=outcome, error="_MSG_TIMED_OUT")
+    if outcome == "info":
+        history.change("sends", {"seq": 20}, outcome="info", error="_MSG_TIMED_OUT", offset=0)
+    verdict = judge(history)
+    assert (told(verdict), verdict.guards) == ({}, ())
+
+
 @pytest.mark.parametrize("twin", [True, False])
 def test_another_record_of_its_transaction_proves_an_uncertain_send(judge: Judge, *, twin: bool) -> None:
     """A1: nobody saw the record, but others of its transaction: so the offset that it named counts, and holds another.

@@ -52,7 +52,12 @@ def reference(story: Story, checks: Collection[str] = tuple(RULES)) -> Rows:
 
 
 def _as_told(story: Story) -> Story:
-    """The story without the offsets of sends with ``acks=0``: no broker told them, so that they name no place."""
+    """The story without offsets that no broker told: of sends with ``acks=0``, and of those that met an error."""
     deaf = {member_of(row) for row in story.rows["incarnations"] if row["acks"] == 0}
-    sends = [row | {"offset": None} if member_of(row) in deaf else row for row in story.rows["sends"]]
+    silent = [
+        member_of(row) in deaf or row["outcome"] == "fail" or row["error"] is not None for row in story.rows["sends"]
+    ]
+    sends = [
+        row | ({"offset": None} if untold else {}) for row, untold in zip(story.rows["sends"], silent, strict=True)
+    ]
     return replace(story, rows=story.rows | {"sends": sends})

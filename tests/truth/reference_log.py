@@ -12,7 +12,7 @@ from truth.logs import Place, Value
 from truth.removals import before_deletion, passage, preceded
 from truth.sightings import Cover, Spot, acknowledged, attempts, covers, in_log, settings, spot_of, written
 from truth.story import INTO, LEVELS, Story, named, place_of, value_of
-from truth.truncated import SURE, excused, renewed, served
+from truth.truncated import SURE, cuts, excused, renewed, served, unclean
 
 FAULT = (ns(1), ns(6))
 """When the kill of every made-up run began, and when it was healed."""
@@ -57,11 +57,35 @@ def duplicate_in_log(story: Story) -> Iterator[Row]:
             idempotent = process.get(value[:2], {}).get("idempotent")
             other = max(places)
             loose = "unproven" if idempotent is None or not resent(story, value, min(places)[:2]) else "allowed"
+            copied = None if idempotent is None else _copied(story, value, places)
             yield {
-                "severity": "violation" if idempotent else loose,
+                "severity": copied or ("violation" if idempotent else loose),
                 **_named(value), **_at(min(places)), "other_topic": other[0], "other_partition": other[1],
                 "other_offset": other[2], "outcome": row["outcome"] if row else None, "idempotent": idempotent,
             }  # fmt: skip
+
+
+def _copied(story: Story, value: Value, places: set[Spot]) -> str | None:
+    """Whether each copy but the last was cut off a log, and the next one is of a later one."""
+    rows = [r for table in ("reads", "audit") for r in story.rows[table] if value_of(r) == value]
+    epochs = {spot: max((r["leader_epoch"] or -1 for r in rows if spot_of(r) == spot), default=-1) for spot in places}
+    there = {spot_of(row) for row in story.rows["audit"] if value_of(row) == value}
+    in_turn = sorted(places, key=lambda spot: (epochs[spot], spot[2]))
+    send = attempts(story).get(value)
+    if acknowledged(send) and send is not None and spot_of(send) != in_turn[-1]:
+        return None
+    sure = True
+    for spot, following in pairwise(in_turn):
+        cover = covers(story).get(spot[:2])
+        mine = [
+            cut for cut in (cuts(story) if unclean(spot[0]) else ())
+            if spot[:2] == following[:2] == cut.place and spot[2] >= cut.at and spot not in there
+            and 0 <= epochs[spot] < cut.epoch <= epochs[following]
+        ]  # fmt: skip
+        if not mine:
+            return None
+        sure = sure and cover is not None and cover.complete
+    return "allowed" if sure else "unproven"
 
 
 def resent(story: Story, value: Value, place: Place) -> bool:
@@ -161,7 +185,7 @@ def _answer(story: Story, gone: Gone) -> str:
     if gone.stored and gone.offset is not None and gone.offset >= (found.visible_end or 0):
         return "unproven"
     if gone.offset is None and found.trimmed:
-        return "unproven"
+        return "allowed" if gone.acks == 0 and gone.read is None else "unproven"
     answered = gone.send["completed"] if gone.send and gone.send["completed"] is not None else None
     hole, old = amid(story, gone), renewed(story, gone.place, gone.send)
     least, most = _between(story, gone)
@@ -281,6 +305,10 @@ def others(story: Story, place: Place) -> set[int]:
     }
 
 
+SECOND = 1_000_000_000
+"""Nanoseconds by which the ISR that a broker tells may be old."""
+
+
 def replicated(story: Story, gone: Gone) -> bool:
     """Whether its leader told a high watermark beyond a record, before another leader was named: all in sync had it."""
     if gone.send is None or gone.offset is None:
@@ -289,13 +317,21 @@ def replicated(story: Story, gone: Gone) -> bool:
     for row in sorted(story.rows["partitions"], key=lambda each: int(each["at"]), reverse=True):
         if (row["topic"], row["partition"]) == gone.place and row["leader"] >= 0 and row["leader_epoch"] is not None:
             named[row["leader_epoch"]] = row["at"], row["leader"]
-    before = [each for each in named.values() if each[0] <= sent]
+    before = [(at, epoch) for epoch, (at, _) in named.items() if at <= sent]
     until = min((at for at, _ in named.values() if at > sent), default=0)
-    return bool(before) and any(
-        row["asked"] == max(before)[1] and row["high_watermark"] > gone.offset and sent <= row["at"] < until
+    if not before:
+        return False
+    epoch = max(before)[1]
+    mine = [r for r in story.rows["partitions"] if (r["topic"], r["partition"]) == gone.place]
+    mine = [r for r in mine if r["leader_epoch"] == epoch and r["leader"] >= 0]
+    shared = max((row["at"] for row in mine if len(row["isr"]) > 1), default=0)
+    alone = max((row["at"] for row in mine if len(row["isr"]) == 1), default=None)
+    return any(
+        row["asked"] == named[epoch][1] and row["high_watermark"] > gone.offset and sent <= row["at"] < until
+        and (shared >= row["at"] + SECOND or alone is None or alone < row["at"] - SURE)
         for row in story.all("offsets", leader=True)
         if (row["topic"], row["partition"]) == gone.place and row["high_watermark"] is not None
-    )
+    )  # fmt: skip
 
 
 def followed(story: Story, place: Place) -> int | None:

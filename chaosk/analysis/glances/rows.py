@@ -43,14 +43,17 @@ class EventRows:
     def column(self, table: str, column: str) -> Numbers:
         """Return a column of numbers, booleans (0 and 1) or text (see :meth:`code`); ``EMPTY`` for nulls.
 
-        Offsets of sends are the ones that brokers reported: ``EMPTY`` with ``acks=0``, see :meth:`as_written`.
+        Offsets of sends are the ones that brokers reported: ``EMPTY`` with ``acks=0``, and if the send ended with an
+        error; see :meth:`as_written`.
         """
         with self._lock:
             if (table, column) not in self._columns:
                 found = self.as_written(table, column)
-                if (table, column) == ("sends", "offset") and self.case.deaf:
+                if (table, column) == ("sends", "offset"):
                     deaf = [(self.code("probe", probe) << _BITS) | number for probe, number in self.case.deaf]
-                    found = np.where(np.isin(self.processes("sends"), deaf), EMPTY, found)
+                    failed = self.column("sends", "outcome") == self.code("outcome", "fail")
+                    failed |= self.column("sends", "error") != EMPTY
+                    found = np.where(failed | np.isin(self.processes("sends"), deaf), EMPTY, found)
                 self._columns[table, column] = found
             return self._columns[table, column]
 

@@ -72,14 +72,18 @@ def test_what_a_careful_reader_does_not_see_is_no_jump(asked: Asked) -> None:
     assert asked(history) == []
 
 
-def test_a_log_that_begins_later_is_a_reason(asked: Asked) -> None:
-    """Near miss of B7: retention deleted what was committed, so that the member had to begin elsewhere."""
-    history = begun(24, 28)
+@pytest.mark.parametrize(("first", "severity", "skipped"), [(26, "information", 24), (28, "violation", 26)])
+def test_a_log_that_begins_later_is_a_reason(asked: Asked, first: int, severity: str, skipped: int) -> None:
+    """B7, near miss: retention deleted what was committed, so that the member had to begin with the first one left.
+
+    It is lost to the group if the member is reset to the end instead, and passes records that the log still has.
+    """
+    history = begun(24, first)
     history.each("audit_ranges", lambda row: row | {"log_start": 26})
     history.each("offsets", lambda row: row | ({"log_start": 26} if row["at"] >= ns(8) else {}))
     for offset in range(26):
         history.drop("audit", offset=offset)
-    assert [(row["severity"], row["skipped"]) for row in asked(history)] == [("information", 26)]
+    assert [(row["severity"], row["skipped"]) for row in asked(history)] == [(severity, skipped)]
 
 
 def test_in_a_compacted_log_it_is_open(asked: Asked) -> None:

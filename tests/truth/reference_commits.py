@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.history import Row, ns
 from truth.reference_members import Term, given_by, name_of, terms
-from truth.reference_reading import Owned, found_after, owned, passed_over, sightings
+from truth.reference_reading import Owned, found_after, kept, owned, passed_over, sightings
 from truth.removals import before_deletion
 from truth.sightings import covers, settings
 from truth.story import END, LEVELS, Story, member_of, named, place_of
@@ -216,7 +216,11 @@ def reset_jump(story: Story) -> Iterator[Row]:
         elif found is not None and (first["offset"] < found or skipped is not None):
             kind = "earlier" if first["offset"] < found else "later"
             passed = term.place in cover and cover[term.place].start > found
-            passed = passed and kind == "later" and not before_deletion(story, term.place, found, first["at"])
+            left = kept(story, term.place, seen, first["at"])
+            still = passed_over(left, (found, first["offset"]), first["at"], (None, first["leader_epoch"]))
+            passed = passed and still is None and kind == "later"
+            passed = passed and not before_deletion(story, term.place, found, first["at"])
+            skipped = still if still is not None else skipped
             gone = excused(story, term.place, found - 1, later=first["at"])
             severity = "information" if passed else _excused(term.place[0], gone=gone)
         else:

@@ -12,7 +12,7 @@ from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER, with_isolation
 from chaosk.analysis.frames.holdings import OWNED
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.removals import before_deletion, with_kept_until
+from chaosk.analysis.frames.removals import before_deletion, deletions, with_kept_until
 from chaosk.analysis.frames.retained import retained
 from chaosk.analysis.frames.terms import TERM, elsewhere, terms
 from chaosk.analysis.frames.truncations import excused
@@ -41,8 +41,10 @@ class ResetJump(Check):
     - ``unrestored``: the same for an application that keeps its offsets in its own topic, although a commit there was
       acknowledged before: it mistook an empty poll, or a missing answer, for a topic without offsets.
 
-    It is also information if the log start passed the committed offset of a member that began ``later``: a reset is
-    then correct, unless a leader reported after the member had begun that its log still began before it. Allowed if the
+    It is also information if the log start passed the committed offset of a member that began ``later``, and the member
+    was given the first record that was left: a reset is then correct, unless a leader reported after the member had
+    begun that its log still began before it. A reset to the end that passes records which the log still had is a
+    violation: they are lost to the group. Allowed if the
     log was seen to be truncated before the committed offset: it may end there. Unproven if compaction removes records.
 
     Columns: kind, probe, incarnation, group, topic, partition, assignment, committed, offset (of the first record
@@ -75,7 +77,8 @@ class ResetJump(Check):
         case = events.case
         cleaned = [topic for topic in case.topics if compacted(case, topic)]
         # a delivery below the committed offset proves that the log start had not passed it
-        passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found")) & ~before_deletion(F.col("at"))
+        passed = (F.col("kind") == "later") & (F.col("log_start") > F.col("found")) & F.col("kept").isNull()
+        passed = passed & ~before_deletion(F.col("at"))
         return (
             with_kept_until(events, jumps, "found")
             .join(events.near(events.frame(retained).select(*PLACE, "log_start")), on=list(PLACE), how="left")
@@ -124,14 +127,21 @@ def begins(events: Events) -> DataFrame:
 
 
 def _later(events: Events, rows: DataFrame) -> DataFrame:
-    """Return terms that began beyond a visible record after the committed offset, with the first one (``skipped``)."""
+    """Return terms that began beyond a visible record after the committed offset, with the first one (``skipped``).
+
+    ``kept`` is the first one that the log still had then; None if all of them had been deleted.
+    """
     beyond = with_isolation(events, rows.filter(F.col("offset") > F.col("found")))
     passing = {
         "low": F.col("found"), "high": F.col("offset"), "passed": F.col("at"),
         "low_epoch": F.lit(None).cast("int"), "high_epoch": F.col("epoch"),
     }  # fmt: skip
-    over = skipped(events, beyond.withColumns(passing), deleted=True)
-    return over.select(*rows.columns, "skipped").withColumn("kind", F.lit("later"))
+    over = skipped(events, beyond.withColumns(passing), deleted=True).withColumn("kind", F.lit("later"))
+    if not events.once(deletions):
+        return over.select(*rows.columns, "kind", "skipped", F.col("skipped").alias("kept"))
+    still = skipped(events, beyond.withColumns(passing)).select(*TERM, F.col("skipped").alias("kept"))
+    known = over.join(events.near(still), on=list(TERM), how="left")
+    return known.select(*rows.columns, "kind", F.coalesce("kept", "skipped").alias("skipped"), "kept")
 
 
 def _uncommitted(events: Events, rows: DataFrame) -> DataFrame:

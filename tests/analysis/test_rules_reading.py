@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from analysis.history import History
+from analysis.history import History, ns
 from analysis.ways import finding, guards, measure, told
 
 from chaosk.rundir.verdict import Outcome, Severity
@@ -128,12 +128,13 @@ def test_a_skip_of_what_was_kept_counts_from_below_the_log_start_too(judge: Judg
 def test_a_jump_below_the_log_start_is_no_skip(judge: Judge) -> None:
     """Near miss of B1: what lies between may have been deleted before the consumer came by."""
     history = History(records=50)
-    history.read(21, 19.8, probe="other", group=None)
+    history.read(21, 5.6, probe="other", group=None)
     history.worker("other", kind="consume", isolation="read_committed")
-    history.add("assignments", probe="other", group=None, at=19.7)
+    history.add("assignments", probe="other", group=None, at=5.5)
     history.drop("reads", offset=21, probe="reader")
     history.rows["audit"] = [row for row in history.rows["audit"] if row["offset"] >= 22]
     history.each("audit_ranges", lambda row: row | {"log_start": 22})
+    history.each("offsets", lambda row: row | ({"log_start": 22} if row["at"] >= ns(5.8) else {}))
     assert told(judge(history)) == {}
 
 

@@ -62,10 +62,16 @@ is owed all partitions of its topic, whether or not a member ever had them. Its 
 it found. With nothing committed, it begins at the log's start (`auto.offset.reset: earliest`) or at the end as the
 probe asked for it (`latest`).
 
+A reset is no new beginning. If the log's start has passed a reader's position, during an assignment or as it is given
+a partition, it is owed all that the log still has, whatever its `auto.offset.reset` says. A reset to the end loses
+records that are there: B1 during an assignment, B7 at its begin, and A5 and B3 for each record. If a log was cut back,
+what the reader then passed is not judged.
+
 **Excused** is a record that:
 
 - was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's settings, while
-  these were in force, and in a segment that had been closed, or of which all had expired;
+  these were in force, and in a segment that had been closed, or of which all had expired. Its age is that by the clock
+  of a replica's host, as measured then;
 - has a later record of its key in a log that was compacted after that was sent, if a segment had been closed by then;
 - was in a topic that was deleted and made again;
 - was cut off a log by an unclean election that the watcher saw, or by a loss of power, if a replica that lost data led
@@ -73,8 +79,15 @@ probe asked for it (`latest`).
 - was acknowledged with `acks` other than all before another broker was elected, or by a leader that was cut off and did
   not know of it, and no reader had it. No election leaves a hole between records of one leader;
 - was sent with `acks: 0`, so that no broker had acknowledged it, and no reader had it;
+- is hidden because an unclean election cut off the marker of its transaction, or of one that holds the last stable
+  offset before it;
 - lies before the position at which the reader began, or was acknowledged after a step had ended the reader, or less
-  than five seconds before.
+  than five seconds before;
+- was acknowledged after a process of a reader that begins at the end each time had ended, or less than five seconds
+  before, and before the next one began.
+
+An input of an aborted transaction is owed to nobody any more if the log lost it, for one of these reasons, before the
+application could read it again.
 
 What removed a record from the log later does not excuse a reader that had passed the record before: the reader was
 given a later record of the partition while a leader still reported a log start at or before the offset, before any

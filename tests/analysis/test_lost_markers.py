@@ -32,8 +32,8 @@ def cut(outcome: str, *, unclean: bool = True, marker: int | None = None, later:
             row for row in history.rows["transactions"] if row["txn"] in ("t-0", "t-1", "t-2")
         ]
     if marker is not None:
-        history.add("dumps", leader=1, complete=True, why=None)
-        history.add("stretches", first=20, last=29, marker=marker, producer_id=1)
+        history.add("dumps", broker=2, complete=True)
+        history.add("stretches", first=20, last=29, marker=marker, producer_id=1, producer_epoch=0)
     return history
 
 

@@ -101,3 +101,21 @@ def test_a_replaced_record_tears_no_transaction(judge: Judge) -> None:
     history.drop("audit", seq=15)
     verdict = judge(history)
     assert (told(verdict), verdict.verdict) == ({}, Outcome.PASS)
+
+
+@pytest.mark.proves("lost", "near miss")
+@pytest.mark.parametrize(("lost", "outcome"), [(range(4), Outcome.PASS), (range(5), Outcome.VIOLATION)])
+def test_an_application_replaces_the_offsets_that_it_stored(judge: Judge, lost: range, outcome: Outcome) -> None:
+    """It writes them with its group's name as key: compaction keeps the last of five, or that is gone as well."""
+    history = History(records=50)
+    history.others["positions"] = {"partitions": 1, "replication_factor": 3, "config": {"cleanup.policy": "compact"}}
+    history.probes["reader"]["consume"] |= {"assign": "all", "offsets": {"topic": "positions"}}
+    history.add("topic_settings", topic="positions", at=-6, name="cleanup.policy", value="compact")
+    for isolation in ("read_uncommitted", "read_committed"):
+        history.add("audit_ranges", topic="positions", isolation=isolation, log_start=0, end=5, complete=True)
+    history.change("incarnations", {"probe": "reader"}, acks=-1, idempotent=True)
+    for seq in range(5):
+        history.send(seq, 5 * seq - 4, probe="reader", topic="positions")
+        if seq not in lost:
+            history.audit(seq, topic="positions", producer="reader", seq=seq)
+    assert judge(history).verdict is outcome

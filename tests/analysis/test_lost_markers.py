@@ -42,6 +42,7 @@ def severities(spark: SparkSession, folder: Path, check: str, history: History) 
     return {row["severity"] for row in asking(spark, folder, check)(history)}
 
 
+@pytest.mark.proves("aborted_read", "near miss")
 @pytest.mark.parametrize(
     ("changed", "severity"),
     [({}, "allowed"), ({"marker": 34}, "allowed"), ({"marker": 29}, "violation"), ({"unclean": False}, "violation")],
@@ -62,6 +63,7 @@ def test_what_was_shown_before_the_election_had_its_marker(spark: SparkSession, 
     assert {row["offset"]: row["severity"] for row in rows if row["severity"] != "allowed"} == {25: "violation"}
 
 
+@pytest.mark.proves("aborted_read", "fires")
 def test_a_later_record_proves_that_the_marker_was_before_it(spark: SparkSession, tmp_path: Path) -> None:
     """A6, near miss: t-0 ended at -0.5 s, and 29 was sent ten seconds later: the marker stood long before the cut."""
     history = cut("committed")
@@ -77,6 +79,8 @@ def hidden(history: History, first: int = 20, below: int = 30) -> History:
     return history
 
 
+@pytest.mark.proves("lost", "near miss")
+@pytest.mark.proves("torn_transaction", "near miss")
 @pytest.mark.parametrize(("unclean", "severity"), [(True, "allowed"), (False, "violation")])
 def test_a_committed_transaction_may_be_hidden(
     spark: SparkSession, tmp_path: Path, severity: str, *, unclean: bool
@@ -97,6 +101,7 @@ def held(*, unclean: bool = True, outcome: str = "committed") -> History:
     return history
 
 
+@pytest.mark.proves("stuck_lso", "near miss")
 @pytest.mark.parametrize(
     ("changed", "severity"), [({}, "allowed"), ({"outcome": "info"}, "unproven"), ({"unclean": False}, "violation")]
 )

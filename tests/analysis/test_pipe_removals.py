@@ -60,6 +60,8 @@ def severities(rows: list[dict[str, Any]]) -> dict[str, int]:
     return {each["severity"]: sum(row["severity"] == each["severity"] for row in rows) for each in rows}
 
 
+@pytest.mark.proves("eos", "near miss")
+@pytest.mark.proves("abort_rewind", "near miss")
 @pytest.mark.parametrize(
     ("at", "missing", "advances"),
     [(10.0, {}, {}), (12.0, {"unproven": 10}, {}), (18.0, {"violation": 10}, {"violation": 1})],
@@ -73,11 +75,13 @@ def test_inputs_that_were_deleted_before_they_could_be_read_again(
     assert severities(rewind(deleted(abandoned(), at))) == advances
 
 
+@pytest.mark.proves("eos", "no evidence")
 def test_inputs_of_a_transaction_of_unknown_fate_are_open(eos: Asked) -> None:
     """C4, near miss: it may have committed, and then the outputs are missing; the application need not go back."""
     assert severities(eos(deleted(abandoned("info"), 10.0))) == {"unproven": 10}
 
 
+@pytest.mark.proves("eos", "fires")
 def test_a_deletion_is_no_excuse_for_inputs_that_were_done(eos: Asked) -> None:
     """C4, near miss: the transaction committed, and an output of it is nowhere; the input is deleted right after."""
     history = piped()

@@ -63,6 +63,7 @@ def restarted(*, answered: bool = True, also: range = range(0), settings: Row | 
     return history
 
 
+@pytest.mark.proves("unseen", "near miss")
 @pytest.mark.parametrize("settings", [{"start": "end"}, {"config": {"auto.offset.reset": "latest"}}])
 @pytest.mark.parametrize("answered", [True, False])
 def test_what_comes_while_no_process_is_there_is_not_owed(judge: Judge, settings: Row, *, answered: bool) -> None:
@@ -73,12 +74,14 @@ def test_what_comes_while_no_process_is_there_is_not_owed(judge: Judge, settings
     assert sum(account.excused.values()) == 6
 
 
+@pytest.mark.proves("unseen", "fires")
 @pytest.mark.parametrize("answered", [True, False])
 def test_what_comes_while_a_process_is_there_is_owed(judge: Judge, *, answered: bool) -> None:
     """A5, near miss: the second process had been given 28 and 29 when 30 to 32 came, and was given what is behind."""
     assert told(judge(restarted(also=range(30, 33), answered=answered)))["unseen"] == 3
 
 
+@pytest.mark.proves("unseen", "no evidence")
 def test_without_an_answer_the_first_records_are_open(judge: Judge) -> None:
     """A5, near miss: 28 and 29 came after the second process, and nobody knows where it began."""
     verdict = judge(restarted(also=range(28, 30), answered=False))
@@ -99,6 +102,7 @@ def test_what_an_earlier_process_had_not_come_to_is_open(judge: Judge) -> None:
     assert (sum(account.not_judged.values()), sum(account.excused.values())) == (7, 16)
 
 
+@pytest.mark.proves("stuck_consumer", "near miss")
 @pytest.mark.parametrize(("answered", "last", "rows"), [(True, 28, 0), (False, 28, 0), (True, 31, 1)])
 def test_nothing_waits_for_a_process_that_began_behind_it(
     spark: SparkSession, tmp_path: Path, last: int, rows: int, *, answered: bool

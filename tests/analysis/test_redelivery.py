@@ -108,17 +108,20 @@ def severities(rows: list[dict[str, object]]) -> set[object]:
     return {row["severity"] for row in rows if int(str(row["offset"])) >= 20}
 
 
+@pytest.mark.proves("redelivery", "near miss")
 @pytest.mark.parametrize("found", [20, None])
 def test_readers_that_share_a_group_commit_each_its_own(spark: SparkSession, tmp_path: Path, found: int | None) -> None:
     """B4: the newest commit is the second reader's 20, though 50 is higher: it found that, or was not answered."""
     assert severities(asking(spark, tmp_path, "redelivery")(shared(found=found))) == {"information"}
 
 
+@pytest.mark.proves("redelivery", "no evidence")
 def test_without_an_answer_two_commits_at_once_leave_it_open(spark: SparkSession, tmp_path: Path) -> None:
     """B4: either commit may have been the newest, 50 or 20."""
     assert severities(asking(spark, tmp_path, "redelivery")(shared(found=None, apart=False))) == {"unproven"}
 
 
+@pytest.mark.proves("redelivery", "fires")
 @pytest.mark.parametrize(("found", "second"), [(20, "fail"), (10, "ok"), (None, "fail")])
 def test_readers_that_share_a_group_may_lose_a_commit(
     spark: SparkSession, tmp_path: Path, found: int | None, second: str

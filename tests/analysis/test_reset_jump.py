@@ -72,6 +72,7 @@ def test_what_a_careful_reader_does_not_see_is_no_jump(asked: Asked) -> None:
     assert asked(history) == []
 
 
+@pytest.mark.proves("reset_jump", "fires")
 @pytest.mark.parametrize(("first", "severity", "skipped"), [(26, "information", 24), (28, "violation", 26)])
 def test_a_log_that_begins_later_is_a_reason(asked: Asked, first: int, severity: str, skipped: int) -> None:
     """B7, near miss: retention deleted what was committed, so that the member had to begin with the first one left.

@@ -41,6 +41,9 @@ def test_a_reset_to_the_first_record_that_is_left_is_right(judge: Judge, policy:
     assert (verdict.verdict, told(verdict), guards(verdict)) == (Outcome.PASS, {}, set())
 
 
+@pytest.mark.proves("poll_skip", "fires")
+@pytest.mark.proves("unseen", "fires")
+@pytest.mark.proves("commit_skip", "fires")
 @pytest.mark.parametrize("policy", ["earliest", "latest"])
 def test_a_reset_to_the_end_loses_what_the_log_still_had(judge: Judge, policy: str) -> None:
     """It went on with 28, the end of the log: 20 to 27 were there, and a reset is no beginning."""

@@ -44,7 +44,8 @@ class Lost(Check):
     allowed is a record that no reader had with ``acks: 0``, or with ``acks`` other than all if another broker was
     elected after it was sent, or if its broker was deposed, cut off and still named itself as leader. A record that a
     reader was given was below the high watermark, which ``acks=1`` does not put at risk. No election excuses a hole
-    between records of one leader, nor a record whose producer the new leader had acknowledged before.
+    between records of one leader, nor a record whose producer the new leader had acknowledged before. Allowed to be
+    ``hidden`` is a record of a transaction whose marker an unclean election cut off, or one behind such a transaction.
 
     Unproven: the audit of its partition is incomplete, or its read_committed pass ended before the record; the log
     start passed it and no broker reported the topic's settings; its offset is unknown and records were deleted or cut;

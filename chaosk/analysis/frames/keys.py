@@ -21,8 +21,7 @@ def with_key(events: Events, rows: DataFrame) -> DataFrame:
     keyed = rows.withColumn("key", _planned(events.case))
     if not _forwarding(events.case):
         return keyed
-    inherited = events.frame(_inherited)
-    joined = keyed.join(events.near(inherited), on=list(VALUE), how="left")
+    joined = keyed.join(events.frame(_inherited), on=list(VALUE), how="left")
     return joined.withColumn("key", F.coalesce("key", "inherited")).drop("inherited")
 
 

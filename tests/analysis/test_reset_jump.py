@@ -73,13 +73,19 @@ def test_what_a_careful_reader_does_not_see_is_no_jump(asked: Asked) -> None:
 
 
 @pytest.mark.proves("reset_jump", "fires")
-@pytest.mark.parametrize(("first", "severity", "skipped"), [(26, "information", 24), (28, "violation", 26)])
+@pytest.mark.parametrize(
+    ("first", "severity", "skipped"),
+    [(26, "information", 24), (28, "violation", 26)],
+    ids=["the first left", "the end"],
+)
 def test_a_log_that_begins_later_is_a_reason(asked: Asked, first: int, severity: str, skipped: int) -> None:
     """B7, near miss: retention deleted what was committed, so that the member had to begin with the first one left.
 
     It is lost to the group if the member is reset to the end instead, and passes records that the log still has.
     """
     history = begun(24, first)
+    history.worker("other", kind="consume", isolation="read_committed")
+    history.read(24, 7.1, probe="other", group=None)
     history.each("audit_ranges", lambda row: row | {"log_start": 26})
     history.each("offsets", lambda row: row | ({"log_start": 26} if row["at"] >= ns(8) else {}))
     for offset in range(26):

@@ -12,6 +12,7 @@ from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.counts import counted
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.debts import while_away
 from chaosk.analysis.frames.holdings import OWNED, holdings, in_blind
 from chaosk.analysis.frames.suspects import suspected_audit, suspected_reads
 from chaosk.analysis.frames.visible import dated
@@ -26,7 +27,8 @@ class CommitSkip(Check):
     not delivered is wrong. Automatic commits may run ahead of a process that is killed between poll and processing,
     which is allowed. If a killed process may have had the record without recording it, or if a member sought, the row
     is unproven. A record that was sent after the end of that process is neither: a process that has ended commits
-    nothing. A record that the group had and failed to process is judged by ``swallowed``.
+    nothing. Nor is one that came between two members of a group that begins at the end of the log each time: it is not
+    owed. A record that the group had and failed to process is judged by ``swallowed``.
 
     Columns: group, topic, partition, offset, the value, committed (the group's final committed offset).
     """
@@ -47,16 +49,16 @@ class CommitSkip(Check):
             suspected_audit(events)
             .filter(F.col("isolation") == "read_committed")
             .join(events.near(done), on=list(PLACE), how="inner")
-            .filter((F.col("offset") >= F.col("start")) & (F.col("offset") < F.col("committed")))
+            .filter((F.col("offset") >= F.coalesce("start", "lowest")) & (F.col("offset") < F.col("committed")))
         )
         had = suspected_reads(events).select(*OWNED, "offset")
         lacking = below.join(had, on=[*OWNED, "offset"], how="left_anti").select(
-            *OWNED, "offset", *VALUE, "committed", "beyond", "automatic"
+            *OWNED, "offset", *VALUE, "committed", "beyond", "automatic", "absences"
         )
         sought = F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
         ahead = "automatic commits may run ahead of a process that is killed"
         return (
-            in_blind(events, dated(events, lacking))
+            in_blind(events, dated(events, lacking).filter(~while_away(F.col("invoked"))).drop("absences"))
             .withColumns(
                 meaning(
                     (sought, "unproven", "a member sought in this partition"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from chaosk.analysis.debts import SCHEMA
@@ -11,6 +11,7 @@ from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.polled import polled
+from chaosk.analysis.frames.truncations import SURE
 
 OWED = ("reader", *PLACE)
 """Columns that identify a partition of a reader."""
@@ -54,3 +55,16 @@ def debts(events: Events) -> DataFrame:
             "absences", "latest", "mixed", "since", "orphaned", "patience", "dismissed", "dismissed_at", "known_at",
         )
     )  # fmt: skip
+
+
+def while_away(at: Column) -> Column:
+    """Return a condition on a record's ``offset``, the ``absences`` of its reader and a time of its send.
+
+    It came between two processes of a reader that begins at the end of the log each time.
+    """
+
+    def between(absence: Column) -> Column:
+        below = F.coalesce(F.col("offset") < absence["end"], F.lit(False))
+        return (at >= absence["since"] - F.lit(SURE)) & ((at <= absence["until"]) | below)
+
+    return F.coalesce(F.exists("absences", between), F.lit(False))

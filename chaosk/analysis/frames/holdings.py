@@ -18,15 +18,18 @@ OWNED = ("group", *PLACE)
 def holdings(events: Events) -> DataFrame:
     """Return one row per group and partition that it was ever assigned.
 
-    ``start``, ``reached``, ``beyond``: see ``frames.debts``. ``sought``: a member sought after it had begun to read.
-    ``committed``: the final committed offset. ``automatic``: an owner commits automatically; by setting as well, since
-    a killed one may not have recorded its commits.
+    ``start``, ``lowest``, ``reached``, ``beyond``, ``absences``: see ``frames.debts``. ``sought``: a member sought
+    after it had begun to read. ``committed``: the final committed offset. ``automatic``: an owner commits
+    automatically; by setting as well, since a killed one may not have recorded its commits.
     """
-    known = events.frame(debts).withColumnRenamed("reader", "group").select(*OWNED, "start", "reached", "beyond")
+    known = events.frame(debts).withColumnRenamed("reader", "group").select(
+        *OWNED, "start", "lowest", "reached", "beyond", "absences"
+    )  # fmt: skip
     held = _given(events).join(events.near(known), on=list(OWNED), how="left")
     held = held.join(events.near(_committed(events)), on=list(OWNED), how="left")
     return held.select(
-        *OWNED, "start", "reached", F.coalesce("committed", "last_committed").alias("committed"), "beyond",
+        *OWNED, "start", "lowest", "reached", "absences", "beyond",
+        F.coalesce("committed", "last_committed").alias("committed"),
         F.col("beyond").isNotNull().alias("sought"),
         (F.coalesce("automatic", F.lit(False)) | F.col("by_setting")).alias("automatic"),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from chaosk.analysis.checks._contract import meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
 from chaosk.analysis.frames.absent import EXCUSED, absent
-from chaosk.analysis.frames.debts import OWED, debts
+from chaosk.analysis.frames.debts import OWED, debts, while_away
 from chaosk.analysis.frames.holdings import holdings, in_blind
 from chaosk.analysis.frames.late_removals import in_time
 from chaosk.analysis.frames.polled import polled
@@ -102,17 +102,6 @@ def _sought() -> Column:
     return F.coalesce(F.col("offset") < F.col("beyond"), F.lit(False))
 
 
-def _absent() -> Column:
-    """Return a condition: the record was acknowledged between two processes of a reader that begins at the end."""
-
-    def between(absence: Column) -> Column:
-        late = F.col("completed") >= absence["since"] - F.lit(SURE)
-        below = F.coalesce(F.col("offset") < absence["end"], F.lit(False))
-        return late & ((F.col("completed") <= absence["until"]) | below)
-
-    return F.exists("absences", between)
-
-
 def _answers(events: Events) -> dict[str, Column]:
     case = events.case
     cut = [(F.col("overwritten") & holds, "unproven", OVERWRITTEN) for holds, *_ in excused(events, F.col("offset"))]
@@ -130,7 +119,7 @@ def _answers(events: Events) -> dict[str, Column]:
         *excuse,
         (too_far, "unproven", "it was sent after the reader had begun beyond it, where the log had not come to yet"),
         (F.col("offset") < began, EXCUSED, BEFORE),
-        (_absent(), EXCUSED, ABSENT),
+        (while_away(F.col("completed")), EXCUSED, ABSENT),
         (unknown & sent_before, EXCUSED, "it was acknowledged before the reader came, which begins at the end"),
         (dismissed & just_then, EXCUSED, "the reader had been ended on purpose"),
         (dismissed, "unproven", "the reader had not come so far when it was ended on purpose"),

@@ -25,7 +25,7 @@ _Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class ReaderAbsence:
     """Time between two processes of a reader that begins at the end of the log whenever it comes."""
 
     since: int
@@ -71,7 +71,7 @@ class Debt:
     """Its offset."""
     later: int | None
     """Highest offset of later seeks."""
-    absences: tuple[Absence, ...]
+    absences: tuple[ReaderAbsence, ...]
     """Times in which no process of a reader was there that begins at the end each time; none of others."""
 
 
@@ -111,7 +111,7 @@ def _debt(
     reader: Reader,
     partition: int,
     orphaned: int | None,
-    absences: tuple[Absence, ...],
+    absences: tuple[ReaderAbsence, ...],
     rows: tuple[list[Row], list[Row], list[Row]],
 ) -> Debt:
     given, found, sought = rows
@@ -160,7 +160,7 @@ class _Holders:
             return None
         return max((over for _, over in terms), default=self.began.get(reader, self.first))
 
-    def absences(self, given: list[Row], sought: list[Row]) -> Iterator[Absence]:
+    def absences(self, given: list[Row], sought: list[Row]) -> Iterator[ReaderAbsence]:
         """Yield the times between two processes; none if an earlier one may have held the partition all the while."""
         spans = {process: self._span(rows) for process, rows in _by_process(given).items()}
         known = sorted((span, process) for process, span in spans.items() if span is not None)
@@ -169,7 +169,7 @@ class _Holders:
             if since is not None and since <= began:
                 mine = [row for row in sought if _process(row) == process and began <= row["at"] <= over]
                 first = min(mine, key=lambda row: row["at"], default=None)
-                yield Absence(since, began, None if first is None else first["offset"])
+                yield ReaderAbsence(since, began, None if first is None else first["offset"])
 
     def _terms(self, given: list[Row]) -> Iterator[tuple[int, int]]:
         """Yield start and end of each member's ownership; a killed member's ends with its process."""
@@ -196,10 +196,10 @@ class _Holders:
 
 
 def _by_process(given: list[Row]) -> dict[Process, list[Row]]:
-    found: dict[Process, list[Row]] = defaultdict(list)
+    rows: dict[Process, list[Row]] = defaultdict(list)
     for row in given:
-        found[_process(row)].append(row)
-    return found
+        rows[_process(row)].append(row)
+    return rows
 
 
 def _process(row: Row) -> Process:

@@ -96,11 +96,11 @@ def _between(readings: list[_Reading]) -> Iterator[_Bounds]:
 def _merged(stretches: Iterable[_Bounds]) -> Iterator[_Bounds]:
     """Yield the stretches, with neighbours as one while the clock is about where it was in the first of them."""
     group: list[_Bounds] = []
-    for each in stretches:
-        if group and max(abs(each.least - group[0].least), abs(each.most - group[0].most)) > NEGLIGIBLE:
+    for stretch in stretches:
+        if group and max(abs(stretch.least - group[0].least), abs(stretch.most - group[0].most)) > NEGLIGIBLE:
             yield _union(group)
             group = []
-        group.append(each)
+        group.append(stretch)
     yield _union(group)
 
 

@@ -56,10 +56,8 @@ def absent(events: Events) -> DataFrame:
         .withColumn("offset", offset_of(offset))
         .join(events.near(events.frame(retained)), on=list(PLACE), how="left"),
     )
-    told = (
-        _with_markers(events, _with_elections(events, rows)).withColumn("lone", _lone()).withColumns(_answers(events))
-    )
-    return told.withColumn("kind", _kind()).select(
+    marked = _with_markers(events, _with_elections(events, rows)).withColumn("lone", _lone())
+    return marked.withColumns(_answers(events)).withColumn("kind", _kind()).select(
         *VALUE, *PLACE, "offset", "kind", "severity", "reason", "lone", "written", "read", "acks", "scheduled",
         "invoked", "completed", "read_at",
     )  # fmt: skip

@@ -69,12 +69,12 @@ def committed_before(events: Events) -> DataFrame:
     in_turn = F.coalesce(F.col("invoked") < F.element_at("issues", F.struct(*_COMMITTER)), F.lit(False))
     certain = F.col("completed") < F.col("asked")
     older = superseded(F.col("newest"), F.col("asked"))
-    told = done.withColumn("open", F.lit(False)).unionByName(open_ended, allowMissingColumns=True)
+    commits = done.withColumn("open", F.lit(False)).unionByName(open_ended, allowMissingColumns=True)
     same = (F.col("offset") == F.col("found")) & (F.col("invoked") < F.col("answered"))
     replaced = in_turn | F.when(F.col("open"), F.col("invoked") < F.col("newest")).otherwise(older)
     may_be = ~F.coalesce(replaced, F.lit(False)) & (F.col("invoked") < F.col("asked"))
     answers = (
-        told.join(events.near(state), on=list(OWNED), how="inner")
+        commits.join(events.near(state), on=list(OWNED), how="inner")
         .groupBy(*_TERM, "found", "answered", "highest")
         .agg(
             F.min(F.when(may_be, F.col("offset"))).alias("lowest"),
@@ -101,11 +101,11 @@ def _acknowledged(done: DataFrame, when: DataFrame) -> DataFrame:
     in turn, whatever the order of the answers. Automatic ones are excluded, since nobody knows when they were sent.
     """
     before = done.join(when, on=list(OWNED), how="inner").filter(F.col("completed") < F.col("asked"))
-    each = before.groupBy(*_TERM, "asked", "found", "answered", *_COMMITTER).agg(
+    by_committer = before.groupBy(*_TERM, "asked", "found", "answered", *_COMMITTER).agg(
         F.max("offset").alias("highest"), F.max("sure").alias("newest"), F.max("issued").alias("issued")
     )
     issue = F.struct(F.struct(*_COMMITTER).alias("key"), F.col("issued").alias("value"))
-    return each.groupBy(*_TERM, "asked", "found", "answered").agg(
+    return by_committer.groupBy(*_TERM, "asked", "found", "answered").agg(
         F.max("highest").alias("highest"),
         F.max("newest").alias("newest"),
         F.map_from_entries(F.collect_list(issue)).alias("issues"),

@@ -92,12 +92,12 @@ def with_output_answers(events: Events, rows: DataFrame, made: DataFrame) -> Dat
     known = outputs.join(events.near(answers), on=list(VALUE), how="left").join(
         _undecided(events), on=list(VALUE), how="left"
     )
-    told = known.groupBy(*INPUT).agg(
+    answered = known.groupBy(*INPUT).agg(
         F.bool_or(F.coalesce(F.col("severity") == EXCUSED, F.lit(False))).alias("out_removed"),
         F.max(F.when(F.col("severity") == "unproven", F.col("reason"))).alias("out_open"),
         F.bool_or(F.coalesce("undecided", F.lit(False))).alias("out_undecided"),
     )
-    joined = rows.join(events.near(told), on=list(INPUT), how="left")
+    joined = rows.join(events.near(answered), on=list(INPUT), how="left")
     return joined.withColumns({name: F.coalesce(name, value) for name, value in none.items()})
 
 

@@ -82,7 +82,7 @@ def _with_clocks(events: Events, gone: DataFrame) -> DataFrame:
     meanwhile = F.col("clock.ended") >= F.coalesce("row.previous", F.lit(0))
     then = F.col("row.since").between(F.col("clock.began"), F.col("clock.ended"))
     least = F.when(appended, F.col("clock.least"))
-    found = {
+    bounds = {
         "ahead": F.max(F.when(meanwhile, F.col("clock.most"))),
         "stamped_ahead": F.min(F.when(then, least)),
         "stamped_ahead_least": F.min(least),
@@ -92,7 +92,7 @@ def _with_clocks(events: Events, gone: DataFrame) -> DataFrame:
         gone.alias("row")
         .join(events.near(clocks).alias("clock"), on=here, how="left")
         .groupBy(*(F.col(f"row.{name}") for name in gone.columns))
-        .agg(*(F.coalesce(column, zero).alias(name) for name, column in found.items()))
+        .agg(*(F.coalesce(column, zero).alias(name) for name, column in bounds.items()))
     )
 
 

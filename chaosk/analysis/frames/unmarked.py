@@ -30,8 +30,8 @@ def unmarked(events: Events) -> DataFrame:
     ``UNMARKED``, or ``PERHAPS`` if the truncation is not certain, or the transaction's outcome unknown. ``cut_since``
     is the first time at which the new log was seen.
     """
-    found = [cut for cut in events.once(truncations) if cut.epoch is not None and cut.cut_at > 0]
-    rows = [(c.topic, c.partition, c.cut_at, c.since, c.until, c.epoch, c.seen) for c in found]
+    certain = [cut for cut in events.once(truncations) if cut.epoch is not None and cut.cut_at > 0]
+    rows = [(c.topic, c.partition, c.cut_at, c.since, c.until, c.epoch, c.seen) for c in certain]
     cuts = events.spark.createDataFrame(rows, _CUTS)
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).select(*VALUE, "txn", "invoked")
     left = (
@@ -67,5 +67,5 @@ def with_unmarked(events: Events, rows: DataFrame, on: tuple[str, ...] = VALUE) 
     if not events.case.transactional or not events.once(truncations):
         return rows.withColumns({"unmarked": F.lit(None).cast("string"), "cut_since": F.lit(None).cast("long")})
     few = events.frame(unmarked).groupBy(*on)
-    found = few.agg(F.max("unmarked").alias("unmarked"), F.min("cut_since").alias("cut_since"))
-    return rows.join(events.near(found), on=list(on), how="left")
+    marks = few.agg(F.max("unmarked").alias("unmarked"), F.min("cut_since").alias("cut_since"))
+    return rows.join(events.near(marks), on=list(on), how="left")

@@ -179,3 +179,16 @@ def test_who_begins_at_the_start_of_the_log_goes_back_to_it(spark: SparkSession,
 def test_who_begins_at_the_start_of_the_log_goes_back_once(spark: SparkSession, tmp_path: Path) -> None:
     """B4, near miss: given the partition a second time, the process had to begin at the committed offset."""
     assert "violation" in severities(asking(spark, tmp_path, "redelivery")(from_the_beginning(assignment=1)))
+
+
+@pytest.mark.parametrize(("other", "severity"), [(True, "information"), (False, "violation")])
+def test_a_commit_of_unknown_fate_explains_no_older_offset_of_its_own_member(
+    spark: SparkSession, tmp_path: Path, severity: str, *, other: bool
+) -> None:
+    """B4: 20 had no answer, 30 was asked for after it and acknowledged, and 20 was found: 30 is lost.
+
+    Near miss: another reader of the group asked for 20, after that.
+    """
+    history = shared(found=20, second="fail")
+    history.commit(20, 6.5 if other else 5.5, probe="second" if other else "reader", outcome="info", completed=None)
+    assert severities(asking(spark, tmp_path, "redelivery")(history)) == {severity}

@@ -435,16 +435,16 @@ def _due(story: Story, key: Owned, who: tuple[str, int], assignment: int) -> Ite
     def older(row: Row) -> bool:
         return row in done and (row["completed"] < newest or followed[id(row)] < when)
 
-    if answer is not None:
-        same = [r for r in mine if r["offset"] == answer["offset"] and r["invoked"] < answer["completed"]]
-        found = any(row["outcome"] == "info" or (row in done and not older(row)) for row in same)
-        yield Due(*[min(answer["offset"], highest) if found else highest] * 2)
-        return
-
     def replaced(row: Row) -> bool:
         issued = [r["invoked"] for r in before if member_of(r) == member_of(row) and r["kind"] != "auto"]
         late = row["outcome"] == "info" and row["invoked"] < newest
         return older(row) or late or row["invoked"] < max(issued, default=0)
+
+    if answer is not None:
+        same = [r for r in mine if r["offset"] == answer["offset"] and r["invoked"] < answer["completed"]]
+        found = any((row["outcome"] == "info" or row in done) and not replaced(row) for row in same)
+        yield Due(*[min(answer["offset"], highest) if found else highest] * 2)
+        return
 
     may = [row for row in mine if (row in done or row["outcome"] == "info") and row["invoked"] < when]
     left = [row for row in may if not replaced(row)]

@@ -72,7 +72,8 @@ def committed_before(events: Events) -> DataFrame:
     commits = done.withColumn("open", F.lit(False)).unionByName(open_ended, allowMissingColumns=True)
     same = (F.col("offset") == F.col("found")) & (F.col("invoked") < F.col("answered"))
     replaced = in_turn | F.when(F.col("open"), F.col("invoked") < F.col("newest")).otherwise(older)
-    may_be = ~F.coalesce(replaced, F.lit(False)) & (F.col("invoked") < F.col("asked"))
+    newest = ~F.coalesce(replaced, F.lit(False))
+    may_be = newest & (F.col("invoked") < F.col("asked"))
     answers = (
         commits.join(events.near(state), on=list(OWNED), how="inner")
         .groupBy(*_TERM, "found", "answered", "highest")
@@ -80,7 +81,7 @@ def committed_before(events: Events) -> DataFrame:
             F.min(F.when(may_be, F.col("offset"))).alias("lowest"),
             F.max(F.when(may_be & certain & ~F.col("open"), F.col("offset"))).alias("perhaps"),
             F.max(F.when(same & ~F.col("open"), F.col("invoked"))).alias("recommitted"),
-            F.coalesce(F.bool_or(same & (F.col("open") | ~older)), F.lit(False)).alias("explained"),
+            F.coalesce(F.bool_or(same & newest), F.lit(False)).alias("explained"),
         )
     )
     by_answer = F.when(F.col("explained"), F.least("found", "highest")).otherwise(F.col("highest"))

@@ -154,7 +154,8 @@ def retried(*, epochs: tuple[int, int] = (3, 5), unclean: bool = True, kept: boo
         history.rows[table] = [row for row in history.rows[table] if row["seq"] < 20 or row["seq"] >= 30]
         history.each(table, lambda row: row | ({"offset": row["offset"] - 9} if row["seq"] >= 30 else {}))
     history.change("sends", {"seq": 30}, offset=acked, completed=ns(12))
-    history.change("audit", {"seq": 30}, leader_epoch=epochs[1])
+    for table in ("audit", "reads"):
+        history.change(table, {"seq": 30}, leader_epoch=epochs[1])
     history.read(25, 9.0, seq=30, leader_epoch=epochs[0])
     if kept:
         history.audit(25, seq=30, leader_epoch=epochs[0])

@@ -59,7 +59,7 @@ class Eos(Check):
         polled = np.isin(rows.column("reads", "probe"), pipes)
         if not polled.any() and not rows.count("outputs"):
             return False
-        made = (rows.processes("outputs") << 32) | rows.column("outputs", "seq")
+        made = rows.values("outputs")
         there = np.concatenate([np.isin(made, shown_committed(rows)), np.zeros(int(polled.sum()), dtype=np.bool_)])
         who, places, offsets = (
             np.concatenate([mine, read[polled]])

@@ -22,6 +22,11 @@ Numbers = NDArray[np.int64]
 EMPTY = -1
 """Stands for a null text or number."""
 _SAME = {"producer": "probe"}
+_WRITTEN = ("sends", "outputs")
+_SEEN = ("reads", "audit")
+"""Tables with a value: of the probe that wrote the row, and of the producer that the payload names."""
+_SPARSE, _SPARE = 8, 1 << 20
+"""Numbers of a small range for each row, and those that any run may have beyond that."""
 _BITS = 20
 """Bits of a partition or an incarnation in a packed number."""
 
@@ -34,6 +39,8 @@ class EventRows:
         self._tables: dict[str, pa.Table] = {}
         self._columns: dict[tuple[str, str], Numbers] = {}
         self._codes: dict[str, dict[str, int]] = {}
+        self._values: dict[str, Numbers] = {}
+        self._firsts: Numbers = np.empty(0, np.int64)
         self._lock = RLock()
 
     def count(self, table: str) -> int:
@@ -116,13 +123,47 @@ class EventRows:
         return np.array([*(self.code("reader", word) for word in self._codes.get(column, {})), EMPTY], dtype=np.int64)
 
     def values(self, table: str) -> Numbers:
-        """Return the value of each row of ``reads`` or ``audit``, or the one that ``sends`` wrote; ``EMPTY`` for none.
+        """Return the value of each row of ``reads`` or ``audit``, or that ``sends`` or ``outputs`` wrote, or ``EMPTY``.
 
-        It is process * 2**32 + seq.
+        Values of one process are neighbours, in the order of their ``seq``. So all of a run are from a small range.
         """
-        names = ("probe", "incarnation") if table == "sends" else ("producer", "producer_incarnation")
-        who, seq = self.processes(table, *names), self.column(table, "seq")
-        return np.where((who == EMPTY) | (seq == EMPTY), EMPTY, (who << 32) | seq)
+        with self._lock:
+            if not self._values:
+                self._values = self._numbered()
+            return self._values[table]
+
+    def writers(self, table: str) -> Numbers:
+        """Return the process that wrote each row's record, as :meth:`processes` does."""
+        names = ("producer", "producer_incarnation") if table in _SEEN else ("probe", "incarnation")
+        return self.processes(table, *names)
+
+    def first_values(self) -> Numbers:
+        """Return the first value of each process, in order."""
+        self.values("sends")
+        return self._firsts
+
+    def _numbered(self) -> dict[str, Numbers]:
+        """Number the values of all tables: where the process begins, and the ``seq``; else by rank.
+
+        A damaged payload may name any ``seq``; then the range of all is no small one.
+        """
+        tables = (*_WRITTEN, *_SEEN)
+        who = np.concatenate([self.writers(table) for table in tables])
+        seq = np.concatenate([self.column(table, "seq") for table in tables])
+        known = np.flatnonzero((who != EMPTY) & (seq >= 0))
+        names, which = np.unique(who[known], return_inverse=True)
+        lengths = np.zeros(names.size, np.int64)
+        np.maximum.at(lengths, which, seq[known] + 1)
+        if float(lengths.astype(np.float64).sum()) > _SPARSE * len(who) + _SPARE:
+            ranks = np.unique(np.stack([which, seq[known]]), axis=1, return_inverse=True)[1].ravel()
+            self._firsts = np.searchsorted(which[np.argsort(ranks)], np.arange(names.size))
+        else:
+            self._firsts = np.cumsum(lengths) - lengths
+            ranks = self._firsts[which] + seq[known]
+        numbers = np.full(len(who), EMPTY)
+        numbers[known] = ranks
+        ends = np.cumsum([self.count(table) for table in tables])[:-1]
+        return dict(zip(tables, np.split(numbers, ends), strict=True))
 
     def _table(self, name: str) -> pa.Table:
         if name not in self._tables:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from chaosk.analysis.glances.before import coded
 from chaosk.analysis.glances.numbers import dense, differ, in_turn, lacks, repeated
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.readers import owed
@@ -96,9 +97,16 @@ def sightings(rows: EventRows) -> tuple[Numbers, Numbers, Numbers]:
 def turned(rows: EventRows) -> bool:
     """Return True if a value was seen at or before one that its process sent earlier to the same partition."""
     value, log, offset = sightings(rows)
-    order, same = in_turn(dense(value >> 32, log), value, offset)
-    later = np.diff(value[order]) > 0
-    return bool(np.any(same & later & (np.diff(offset[order]) <= 0)))
+    if differ(value, log) or differ(value, offset):
+        return True  # it takes a look at each sighting
+    if not value.size:
+        return False
+    where, logs = np.full(int(value.max()) + 1, EMPTY), np.full(int(value.max()) + 1, EMPTY)
+    where[value], logs[value] = offset, log
+    of_process = np.searchsorted(rows.first_values(), np.arange(len(where)), "right")
+    known = np.flatnonzero(where != EMPTY)
+    order, same = in_turn(dense(of_process[known], logs[known]), known)
+    return bool(np.any(same & (np.diff(where[known][order]) <= 0)))
 
 
 def _readers(rows: EventRows) -> dict[str, Numbers]:
@@ -130,7 +138,7 @@ def _repeated(rows: EventRows) -> bool:
 def _turns(rows: EventRows) -> tuple[bool, bool]:
     """Return two flags: a delivery skips offsets after the previous one of its assignment; one is not after it."""
     n, assignment, offset = rows.columns("reads", "n", "assignment", "offset")
-    order, same = in_turn(dense(rows.processes("reads"), rows.places("reads"), assignment), n)
+    order, same = in_turn(coded(*rows.columns("reads", "probe", "incarnation", "topic", "partition"), assignment), n)
     step = np.diff(offset[order])[same]
     return bool(np.any(step > 1)), bool(np.any(step < 1))
 

@@ -56,6 +56,21 @@ def test_a_value_is_the_same_number_wherever_it_is_seen(tmp_path: Path) -> None:
     assert set(found.values("audit").tolist()) < set(sent.tolist())
 
 
+def test_a_damaged_number_takes_no_memory_for_all_before_it(tmp_path: Path) -> None:
+    """A payload that names the 2**61st record of its process is a value among few: same order, same equality."""
+    history = History(records=5)
+    history.read(6, 6.2, seq=2**61, intact=False)
+    history.read(7, 6.3, seq=2**61, intact=False)
+    found = rows(history, tmp_path)
+    sent, read = found.values("sends"), found.values("reads")
+    assert np.all(np.diff(sent[np.argsort(found.column("sends", "seq"))]) > 0)
+    damaged = read[found.column("reads", "seq") == 2**61]
+    assert damaged.size == 2
+    assert len(set(damaged.tolist())) == 1
+    assert sent.max() < damaged[0] < 100
+    assert found.first_values().tolist() == [0]
+
+
 def test_places_and_processes_are_told_apart(tmp_path: Path) -> None:
     """Partition 1 of one topic is no other's; a process is its probe and its incarnation."""
     history = History(records=4)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from chaosk.core.errors import AnalysisError
+from chaosk.rundir.events import TABLES
 
 
 @contextmanager
@@ -29,6 +31,22 @@ def read(
     """Return the rows of an event table for which a condition holds; raises AnalysisError if it cannot be read."""
     with reading(events, name) as path:
         return pq.read_table(path, columns=None if columns is None else list(columns), filters=wanted)
+
+
+class EventFile:
+    """One event table, of which single columns are read; text as codes with a dictionary, as it is in the file."""
+
+    def __init__(self, events: Path, name: str) -> None:
+        """Open it; raises AnalysisError if it cannot be read."""
+        self._events, self._name = events, name
+        texts = [column.name for column in TABLES[name].columns if column.kind == "string"]
+        with reading(events, name) as path:
+            self._file = pq.ParquetFile(path, read_dictionary=texts)
+
+    def column(self, name: str) -> Any:  # noqa: ANN401 - chunks of any type
+        """Return a column; raises AnalysisError if it cannot be read."""
+        with reading(self._events, self._name):
+            return self._file.read(columns=[name])[name]
 
 
 def _unreadable(path: Path, error: BaseException) -> AnalysisError:

@@ -14,7 +14,7 @@ from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE
 from chaosk.analysis.frames.serving import last_signs, named, terms
-from chaosk.analysis.glances.elections import changes_of_leadership
+from chaosk.analysis.glances.leadership_changes import changes_of_leadership
 from chaosk.analysis.glances.rows import EMPTY, EventRows
 from chaosk.analysis.partition_history import SILENCE
 from chaosk.rundir.verdict import Measure

@@ -9,6 +9,7 @@ import numpy as np
 from chaosk.analysis.glances.rows import EMPTY, Numbers
 
 _NUMBER_BITS = 40
+_SPARE = 1 << 20
 
 
 def last_until(keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
@@ -19,12 +20,30 @@ def last_until(keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Number
 
 def highest_before(keys: Numbers, times: Numbers, numbers: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
     """Return for each time the highest of the numbers (below 2**40) of its key before then; ``EMPTY`` for none."""
-    if not keys.size:
+    if not keys.size or not at_keys.size:
         return np.full(at_keys.size, EMPTY)
+    if (few := _highest_of_few(keys, times, numbers, at_keys, at_times)) is not None:
+        return few
     order, found, mine = _found(keys, times, at_keys, at_times, "left")
     ranks = np.unique(keys, return_inverse=True)[1][order]
     running = np.maximum.accumulate((ranks << _NUMBER_BITS) | numbers[order]) & ((1 << _NUMBER_BITS) - 1)
     return np.where(mine, running[found], EMPTY)
+
+
+def _highest_of_few(
+    keys: Numbers, times: Numbers, numbers: Numbers, at_keys: Numbers, at_times: Numbers
+) -> Numbers | None:
+    """Return the same if few times are asked for: rows are counted by the first of them after each, and not sorted."""
+    moments, (names, which) = np.unique(at_times), np.unique(at_keys, return_inverse=True)
+    if names.size * (moments.size + 1) >= keys.size + _SPARE:
+        return None
+    place = np.minimum(np.searchsorted(names, keys), names.size - 1)
+    known = names[place] == keys
+    highest = np.full((names.size, moments.size + 1), EMPTY)
+    np.maximum.at(highest, (place[known], np.searchsorted(moments, times[known], "right")), numbers[known])
+    until = np.maximum.accumulate(highest, axis=1)
+    found: Numbers = until[which, np.searchsorted(moments, at_times)]
+    return found
 
 
 def _found(

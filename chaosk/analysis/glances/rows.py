@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from chaosk.analysis.case import Case
-from chaosk.analysis.event_files import read
+from chaosk.analysis.event_files import EventFile
 
 Numbers = NDArray[np.int64]
 
@@ -32,11 +32,11 @@ _BITS = 20
 
 
 class EventRows:
-    """Columns of the event tables, read on first use."""
+    """Columns of the event tables, each read on first use, and kept."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self._tables: dict[str, pa.Table] = {}
+        self._files: dict[str, EventFile] = {}
         self._columns: dict[tuple[str, str], Numbers] = {}
         self._codes: dict[str, dict[str, int]] = {}
         self._values: dict[str, Numbers] = {}
@@ -67,17 +67,17 @@ class EventRows:
     def as_written(self, table: str, column: str) -> Numbers:
         """Return a column as recorded, for counting."""
         with self._lock:
-            return self._numbers(column, self._table(table)[column])
+            return self._numbers(column, self._read(table, column))
 
     def lengths(self, table: str, column: str) -> Numbers:
         """Return the length of each list of a column; ``EMPTY`` for nulls."""
         with self._lock:
-            return _filled(pc.list_value_length(self._table(table)[column]))
+            return _filled(pc.list_value_length(self._read(table, column)))
 
     def firsts(self, table: str, column: str) -> Numbers:
         """Return the first number of each list of a column; ``EMPTY`` for none."""
         with self._lock:
-            lists = self._table(table)[column].combine_chunks()
+            lists = self._read(table, column).combine_chunks()
             having, places = np.unique(_filled(pc.list_parent_indices(lists)), return_index=True)
             found = np.full(len(lists), EMPTY)
             found[having] = _filled(pc.list_flatten(lists))[places]
@@ -165,15 +165,17 @@ class EventRows:
         ends = np.cumsum([self.count(table) for table in tables])[:-1]
         return dict(zip(tables, np.split(numbers, ends), strict=True))
 
-    def _table(self, name: str) -> pa.Table:
-        if name not in self._tables:
-            self._tables[name] = read(self.case.events, name)
-        return self._tables[name]
+    def _read(self, table: str, column: str) -> Any:  # noqa: ANN401 - chunks of any type
+        if table not in self._files:
+            self._files[table] = EventFile(self.case.events, table)
+        return self._files[table].column(column)
 
-    def _numbers(self, name: str, column: Any) -> Numbers:  # noqa: ANN401 - an array or many chunks of one
-        if not pa.types.is_string(column.type):
+    def _numbers(self, name: str, column: Any) -> Numbers:  # noqa: ANN401 - as above
+        if not pa.types.is_dictionary(column.type):
             return _filled(column)
-        coded = column.combine_chunks().dictionary_encode()
+        if not len(column):
+            return np.empty(0, np.int64)
+        coded = column.unify_dictionaries().combine_chunks()
         known = [self.code(name, str(text)) for text in coded.dictionary.to_pylist()]
         return np.array([*known, EMPTY], dtype=np.int64)[_filled(coded.indices)]
 

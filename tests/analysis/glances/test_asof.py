@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chaosk.analysis.glances import asof
 from chaosk.analysis.glances.asof import highest_before, last_until
 from chaosk.analysis.glances.rows import EMPTY, Numbers
 
@@ -25,11 +26,18 @@ def test_the_last_row_until_a_moment(key: int, time: int, row: int) -> None:
     assert last_until(KEYS, TIMES, numbers(key), numbers(time)).tolist() == [row]
 
 
+@pytest.mark.parametrize("spare", [0, asof._SPARE])
 @pytest.mark.parametrize(
     ("key", "time", "highest"), [(7, 10, EMPTY), (7, 11, 100), (7, 31, 100), (5, 20, 3), (5, 21, 8), (4, 99, EMPTY)]
 )
-def test_the_highest_number_before_a_moment(key: int, time: int, highest: int) -> None:
-    """Of the same key only, the moment excluded; a lower number that comes later changes nothing."""
+def test_the_highest_number_before_a_moment(
+    key: int, time: int, highest: int, spare: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same key only, the moment excluded; a lower number that comes later changes nothing.
+
+    The same if rows are sorted (no memory to spare), and if they are counted.
+    """
+    monkeypatch.setattr(asof, "_SPARE", spare - 4)
     values = numbers(100, 3, 50, 8)
     assert highest_before(KEYS, TIMES, values, numbers(key), numbers(time)).tolist() == [highest]
 

@@ -186,8 +186,8 @@ def _counted(rundir: RunDir) -> Counter[Process]:
     for table in ("sends", "reads", "health_checks", "calls"):
         with reading(rundir.events, table) as path:
             rows = pq.read_table(path, columns=names, read_dictionary=names[:1])
-        each = rows.group_by(names).aggregate([([], "count_all")])
-        for row in each.to_pylist():
+        of_process = rows.unify_dictionaries().group_by(names)  # each row group has a dictionary of its own
+        for row in of_process.aggregate([([], "count_all")]).to_pylist():
             found[row["probe"], row["incarnation"]] += row["count_all"]
     return found
 

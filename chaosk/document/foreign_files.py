@@ -8,14 +8,15 @@ from chaosk.document.nodes import Mapping, Node, Sequence, SourcePosition
 from chaosk.document.parse import Found
 
 _PROPERTIES = re.compile(
-    rb"^(broker\.id|node\.id|process\.roles|listeners|log\.dirs|zookeeper\.connect|bootstrap\.servers)[ \t]*=",
+    rb"^(broker\.id|node\.id|process\.roles|listeners|log\.dirs|zookeeper\.connect)[ \t]*=",
     re.MULTILINE,
 )
+_CLIENT = re.compile(rb"^(bootstrap\.servers|security\.protocol|sasl\.jaas\.config)[ \t]*=", re.MULTILINE)
 _INI_INVENTORY = re.compile(rb"^\[[\w:.-]+\][ \t]*$|^[^#\n]*\bansible_\w+=", re.MULTILINE)
 _OURS = frozenset({"timeline", "probes", "topics", "hypothesis", "hosts", "brokers", "lab", "explore"})
 
 _SCENARIO = "copy one of scenarios/, like scenarios/brokers/kill-the-leader.yaml"
-_INVENTORY = "copy inventory/vms-example.yaml, and write hosts and brokers down there"
+_INVENTORY = "write its inventory with: chaosk discover"
 
 
 def stranger(data: bytes, root: Node | None) -> Found | None:
@@ -26,10 +27,12 @@ def stranger(data: bytes, root: Node | None) -> Found | None:
 
 
 def _of_text(data: bytes) -> str | None:
+    if _CLIENT.search(data) and not _PROPERTIES.search(data):
+        return f"is a client's file of properties, and no YAML; {_INVENTORY} --command-config FILE"
     if _PROPERTIES.search(data):
-        return f"is a configuration of Kafka's, a file of properties, and no YAML; for an inventory, {_INVENTORY}"
+        return f"is a configuration of Kafka's, a file of properties, and no YAML; {_INVENTORY} --properties FILE"
     if _INI_INVENTORY.search(data):
-        return f"is an inventory of Ansible's; {_INVENTORY}"
+        return f"is an inventory of Ansible's; {_INVENTORY} --ansible FILE"
     return None
 
 
@@ -45,5 +48,5 @@ def _of_keys(root: Node) -> str | None:
         return f"is a file of Docker Compose's; for a scenario, {_SCENARIO}"
     groups = [one for one in root.values.values() if isinstance(one, Mapping)]
     if any({"hosts", "children"} & one.values.keys() for one in groups):
-        return f"is an inventory of Ansible's; {_INVENTORY}"
+        return f"is an inventory of Ansible's; {_INVENTORY} --ansible FILE"
     return None

@@ -14,6 +14,17 @@ from chaosk.spec.quorum import mistakes
 
 _FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
 """Client settings that name a file."""
+_JUMPS = (
+    "proxy_jump",
+    "proxyjump",
+    "proxy_command",
+    "proxycommand",
+    "jump_host",
+    "jumphost",
+    "jump",
+    "bastion",
+    "gateway",
+)
 Setting = str | int | bool | SecretRef
 
 
@@ -31,6 +42,19 @@ def inventory_references(root: Node) -> Iterator[Found]:
     yield from _client_listeners(root)
     yield from _probes(root)
     yield from _twice(_roles(root), "is on {first}, too; put it on one host")
+
+
+def jump_hosts(root: Node) -> Iterator[Found]:
+    """Yield each setting of a host that asks for a way through another one."""
+    hosts = descend(root, ("hosts",))
+    for name, host in hosts.values.items() if isinstance(hosts, Mapping) else ():
+        for key, place in host.keys.items() if isinstance(host, Mapping) else ():
+            if key.lower().replace("-", "_") in _JUMPS:
+                yield (
+                    place,
+                    ("hosts", name, key),
+                    "chaosk goes through no jump host; run it on a machine that reaches the hosts, and leave this out",
+                )
 
 
 def located(inventory: Inventory, folder: FilePath) -> Inventory:

@@ -16,8 +16,10 @@ from chaosk.probes._client import is_known, refused
 
 _PEM = "leave it out: a PEM file of certificates has neither a type nor a password"
 _JAVA = {
-    "sasl.jaas.config": "write sasl.username, and sasl.password as {env: NAME} or {file: PATH}",
-    "ssl.truststore.location": "write ssl.ca.location, a PEM file; keytool -exportcert -rfc makes one of a truststore",
+    "sasl.jaas.config": "write sasl.username, and sasl.password as {env: NAME} or {file: PATH}; or "
+    "have the whole file translated by: chaosk discover --command-config client.properties",
+    "ssl.truststore.location": "write ssl.ca.location, a PEM file; chaosk discover --command-config "
+    "client.properties --pem FOLDER makes it",
     "ssl.truststore.password": _PEM,
     "ssl.truststore.type": _PEM,
     "ssl.truststore.certificates": "write ssl.ca.location, a PEM file",

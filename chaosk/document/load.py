@@ -19,9 +19,10 @@ from chaosk.document.choices import choices
 from chaosk.document.draft import draft
 from chaosk.document.explain import explain
 from chaosk.document.foreign_files import stranger
-from chaosk.document.inventories import inventory_references, located
+from chaosk.document.inventories import inventory_references, jump_hosts, located
 from chaosk.document.librdkafka_settings import client_settings
 from chaosk.document.nodes import Node, Path, plain, scalars, spell
+from chaosk.document.open_questions import open_questions
 from chaosk.document.parse import Found, parse
 from chaosk.document.problems import DocumentError, Problem, unreadable
 from chaosk.document.references import references
@@ -121,14 +122,19 @@ def load_inventory(path: FilePath) -> Inventory | LabLayout:
 
     Its relative file names are resolved against the folder of the file.
     """
-    data = read(path)
+    return inventory_in(path, read(path))
+
+
+def inventory_in(path: FilePath, data: bytes) -> Inventory | LabLayout:
+    """Load the inventory in the bytes of a file, as :func:`load_inventory`; messages refer to it as ``path``."""
     root, found = parse(data)
     if (other := stranger(data, root)) is not None:
         raise wrong(path, [other])
     lab = isinstance(root, nodes.Mapping) and "lab" in root.values
     if root is not None:
-        found = merge_problems(found, empty(root))
+        found = merge_problems(found, open_questions(root), empty(root))
         shape = lab_shape() if lab else inventory_shape()
+        found = merge_problems(found, jump_hosts(root))
         found = merge_problems(found, misshapen(root, shape), choices(root), plain_secrets(root))
         found = merge_problems(found, inventory_references(root), client_settings(root))
     if found or root is None:

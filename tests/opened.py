@@ -165,6 +165,18 @@ _PARTS: Mapping[str, Part] = {
     )),
     "cut": Part((_kernel("/proc", "list"), _kernel("/proc/PID/comm /proc/uptime")), (SYSTEMD,)),
     "cut_nft": Part((_of("root", "LEASE/renewed", "make", _OURS),)),
+    "discover": Part(
+        (
+            _kernel("/proc/PID/cmdline /proc/PID/status /proc/PID/comm /proc/PID/cgroup /proc/PID/net/tcp "
+                    "/proc/PID/net/tcp6"),
+            _kernel("/proc /proc/PID/fd", "list", _DESCRIPTORS),
+            _of("root", "/etc/os-release", "read", _ROOTS),
+            _of("the server's account", "/**", "read list",
+                "The account of the server's process opens it: the configuration that its command line names, `myid`, "
+                "pid files, and programs that name them. It reads what it may read anyway.", ACCOUNT),
+        ),
+        (NETWORK,),
+    ),
     "disk": Part((
         _of("the server's account", "FILE/..", "enter read", _GONE_IN),
         _of("the server's account", "FILE", "make remove",
@@ -353,6 +365,7 @@ SCRIPTS: Mapping[str, str] = {
     "clock": "ACTION ID BOOT BY",
     "corrupt": "ACTION ID FOLDER KIND PLACE CONFIG LOG",
     "cut": "ACTION CHAIN COMMENT FLAVOUR",
+    "discover": "",
     "disk": "ACTION FILE HOW BYTES",
     "dump": "ACTION HOME DATA LOG*",
     "examine": "KIND WHAT **",
@@ -414,7 +427,7 @@ _SHAPES = {"\ue000": ".+", "\ue001": "[^/]+", "\ue002": "[0-9]+"}
 def given(script: str, words: tuple[str, ...], began_in: str) -> dict[str, list[str]]:
     """By name the words that a script was given."""
     names, found = SCRIPTS[script].split(), dict[str, list[str]]()
-    again = names[-1] == "**"
+    again = names[-1:] == ["**"]
     names = names[: -1 if again else None]
     for number, word in enumerate(words):
         name = names[number % len(names) if again else min(number, len(names) - 1)].rstrip("*")

@@ -20,7 +20,8 @@ ABSENCE_IS_FINE = {
 """Words of scripts that are behind a question whether the program is there, or names of something else."""
 NO_PROGRAM = {
     "boot": {"id"},
-    "clock": {"id"}, "cut": {"id", "ip", "timeout"}, "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
+    "clock": {"id"}, "cut": {"id", "ip", "timeout"}, "discover": {"bash"},
+    "examine": {"ip", "timeout"}, "lease": {"cut", "id", "sort"},
     "lock": {"cut", "id"}, "mapper": {"id"}, "oom": {"id"},
     "parent": {"bash", "sleep"}, "service": {"bash", "setpriv"}, "shape": {"id"},
     "state": {"cut", "ip"},

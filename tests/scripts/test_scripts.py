@@ -13,7 +13,7 @@ from chaosk.hosts.scripts import PARTS, part, script
 NAMES = sorted(
     path.name.removesuffix(".sh") for path in files("chaosk.hosts.scripts").iterdir() if path.name.endswith(".sh")
 )
-ACTIONLESS = {"examine", "state"}
+ACTIONLESS = {"discover", "examine", "state"}
 """They do one thing."""
 
 

@@ -90,7 +90,7 @@ class Yard:
     def words(self) -> tuple[str, ...]:
         """The command that is the server."""
         jar = self.link / "libs" / "kafka-clients-3.9.2.jar"
-        return tuple(map(str, (self.root / "java", "-c", f"'{SERVES}'", "java", self.config, self.data, jar)))
+        return tuple(map(str, (self.root / "java", "-c", f"'{SERVES}'", "kafka.Kafka", self.config, self.data, jar)))
 
     @property
     def place(self) -> tuple[object, ...]:
@@ -165,6 +165,7 @@ def on_a_server(host: Host, yard: Yard) -> None:
         host.ask("readonly", action, "0a", yard.data, *yard.place)
     host.ask("version", "fits", yard.link, *yard.place, "3.9.1", yard.root / "kafka-3.9.1", "release")
     host.ask("state", "script", yard.pid_file, "data", yard.data, "link", yard.link)
+    host.ask("discover")
 
 
 def on_whoever_is_around_it(host: Host, yard: Yard) -> None:

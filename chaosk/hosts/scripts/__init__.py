@@ -12,6 +12,7 @@ PARTS = {
     "clock": ("kept", "marked", "clock"),
     "corrupt": ("owned", "process", "enter", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
+    "discover": ("owned", "discover"),
     "disk": ("enter", "disk"),
     "dump": ("owned", "program", "dump"),
     "examine": ("owned", "examine"),

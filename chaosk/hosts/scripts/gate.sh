@@ -449,6 +449,7 @@ inner() {
         clock) clock_checked "$@" ;;
         corrupt) corrupt_checked "$@" ;;
         cut) cut_checked "$@" ;;
+        discover) count $# 0 && run discover ;;
         disk) disk_checked "$@" ;;
         dump) dump_checked "$@" ;;
         examine) run examine "$@" ;;

@@ -29,12 +29,12 @@ class Config:
 
 def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
     """Return the configuration of a topic, as one broker describes it; raises ClusterError on failure."""
-    return _described(brokers, broker, TOPIC, topic, None)
+    return configuration(f"topic {topic}", brokers.ask(broker, _request(TOPIC, topic, None)), TOPIC)
 
 
 def broker_config(brokers: Brokers, broker: int, names: Iterable[str] | None = None) -> Config:
     """Return all or some settings of a broker, described by itself; raises ClusterError on failure."""
-    return _described(brokers, broker, BROKER, str(broker), None if names is None else sorted(names))
+    return configuration(f"broker {broker}", brokers.ask(broker, broker_request(broker, names)))
 
 
 def topics_request(topics: Iterable[str], names: Iterable[str]) -> DescribeConfigsRequest:
@@ -59,23 +59,31 @@ def topic_settings(answer: Any) -> dict[tuple[str, str], str]:  # noqa: ANN401 -
     }
 
 
-def _described(brokers: Brokers, broker: int, kind: int, name: str, keys: list[str] | None) -> Config:
-    resource = DescribeConfigsRequest.DescribeConfigsResource(
-        resource_type=kind, resource_name=name, configuration_keys=keys
-    )
-    request = DescribeConfigsRequest(resources=[resource], include_synonyms=True, version=4)
-    answer = brokers.ask(broker, request).results[0]
-    if answer.error_code != codes.NONE:
-        what = f"topic {name}" if kind == TOPIC else f"broker {name}"
-        raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(answer.error_code)}")
+def broker_request(broker: int, names: Iterable[str] | None = None) -> DescribeConfigsRequest:
+    """Return the request for all or some settings of a broker, which only that broker answers."""
+    return _request(BROKER, str(broker), None if names is None else sorted(names))
+
+
+def configuration(what: str, answer: Any, kind: int = BROKER) -> Config:  # noqa: ANN401 - kafka-python
+    """Parse the answer about one resource, ``what`` in messages; raises ClusterError if it is refused."""
+    result = answer.results[0]
+    if result.error_code != codes.NONE:
+        raise ClusterError(f"{what}: its configuration cannot be read: {codes.error_name(result.error_code)}")
     return Config(
-        values={one.name: one.value or "" for one in answer.configs},
+        values={one.name: one.value or "" for one in result.configs},
         # While a broker takes over a setting, it reports the source of the new value with the old value in force
         # (3.9.2: 115 of 19,371 answers while one was changed 20 times a second); the synonyms have the right one.
         own={
             one.name: each.value or ""
-            for one in answer.configs
+            for one in result.configs
             for each in one.synonyms
             if (each.name, each.source) == (one.name, _OWN[kind])
         },
     )
+
+
+def _request(kind: int, name: str, keys: list[str] | None) -> DescribeConfigsRequest:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=kind, resource_name=name, configuration_keys=keys
+    )
+    return DescribeConfigsRequest(resources=[resource], include_synonyms=True, version=4)

@@ -1,0 +1,37 @@
+"""``chaosk discover``: the inventory of a cluster, from a bootstrap address, its hosts, or files of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chaosk.cli._discovery import discovery_options
+from chaosk.core.errors import ExitCode
+
+
+@click.command("discover")
+@discovery_options
+@click.option(
+    "--inventory",
+    type=click.Path(path_type=Path),
+    help="Compare with this inventory instead; exit code 1 if it differs.",
+)
+def command(*, inventory: Path | None, **options: Any) -> int:  # noqa: ANN401 - an option of each kind
+    """Print the inventory of a cluster, each value with where it was learned; what is not known is a question in it.
+
+    Asks the cluster at --bootstrap and, with --ssh or --ssh-config, its hosts; or reads files alone: --properties,
+    --ansible. Changes nothing. The findings of `chaosk doctor` go to standard error.
+
+    Exit code: 0 if the inventory is complete and a run may start, else 69.
+    """
+    from chaosk.cli._discovery import Discovery, examined, searched  # noqa: PLC0415 - paramiko takes a moment to load
+
+    if inventory is not None:
+        from chaosk.cli._drift import drift  # noqa: PLC0415 - as above
+
+        return drift(inventory, options)
+    found = searched(Discovery.of(options))
+    click.echo(found.text, nl=False)
+    return ExitCode.PASS if examined(found) else ExitCode.PREFLIGHT

@@ -21,6 +21,7 @@ from sample_run import sample_run
 
 from chaosk import __version__
 from chaosk.core.errors import ExitCode
+from chaosk.document import shipped
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.long]
 ROOT = Path(__file__).parents[1]
@@ -102,6 +103,19 @@ def test_it_refuses_a_wrong_scenario(chaosk: Path, tmp_path: Path) -> None:
     assert answer.returncode == ExitCode.USAGE
     assert re.search(r"bad\.yaml:10:5: .*kill_broker", said), said
     assert "Traceback" not in said
+
+
+@pytest.mark.packaging
+def test_its_scenarios_travel_with_it(chaosk: Path, tmp_path: Path) -> None:
+    """All of them are listed and copied without a checkout, and the copies are valid; so is the example inventory."""
+    listed = run(chaosk, "scenarios", "list", cwd=tmp_path)
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [*shipped.scenarios()]
+    copied = run(chaosk, "scenarios", "copy", "brokers", "zookeeper-leader-stop", "--to", "mine", cwd=tmp_path)
+    files = copied.stdout.split()
+    assert "mine/brokers/kill-the-leader.yaml" in files
+    assert run(chaosk, "validate", *files, cwd=tmp_path).returncode == ExitCode.PASS
+    installed = next(chaosk.parents[1].glob("lib/*/site-packages/chaosk/examples/inventory/vms-example.yaml"))
+    assert run(chaosk, "validate", installed, cwd=tmp_path).returncode == ExitCode.PASS
 
 
 @pytest.mark.packaging

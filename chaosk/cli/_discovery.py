@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from chaosk.discovery.merge import InventoryDraft
     from chaosk.discovery.search import Search
     from chaosk.discovery.ssh_access import SshAccess
+    from chaosk.spec.inventory import Inventory
 
 F = TypeVar("F", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path)
@@ -31,8 +32,7 @@ _OPTIONS = (
     click.option("--ssh-config", type=_FILE, help="Ask the hosts as this configuration of ssh(1) says."),
     click.option("--key", type=_FILE, help="The private key for the hosts. Default: the SSH agent."),
     click.option("--known-hosts", type=_FILE, help="The hosts' keys. Default: ~/.ssh/known_hosts."),
-    click.option("--properties", multiple=True, type=_FILE, help="A server.properties or zoo.cfg; more may follow."),
-    click.argument("files", nargs=-1, type=_FILE, metavar="[FILE]..."),
+    click.option("--properties", multiple=True, type=_FILE, help="A server.properties or zoo.cfg; may be repeated."),
     click.option("--ansible", type=_FILE, help="An inventory of Ansible, of Confluent's roles or another."),
     click.option("--name", help="The cluster's name in reports. Default: from its id."),
     click.option("--network-namespace", metavar="NAME", help="Ask from this network namespace, like that of a lab."),
@@ -62,9 +62,7 @@ class Discovery:
         config = options["command_config"]
         client = ClientTranslation() if config is None else translated(config, options["pem"])
         bootstrap = options["bootstrap"] or client.bootstrap
-        files = (*options["properties"], *options["files"])
-        if options["files"] and not options["properties"]:
-            raise UsageError(f"{options['files'][0]}: what is this? Name files of servers after --properties")
+        files = options["properties"]
         if bootstrap is None and not files and options["ansible"] is None:
             raise UsageError("name what to ask: --bootstrap HOST:PORT, or files: --properties FILE, --ansible FILE")
         return cls(
@@ -100,6 +98,18 @@ class DiscoveredInventory:
     text: str
     client: ClientTranslation
 
+    def inventory(self) -> Inventory | None:
+        """Return the inventory; None while there are open questions. Raises DocumentError for any other mistake."""
+        from chaosk.document.load import inventory_in  # noqa: PLC0415 - loads YAML
+        from chaosk.spec.inventory import Inventory  # noqa: PLC0415 - as above
+
+        if self.draft.questions:
+            return None
+        found = inventory_in(Path.cwd() / "the inventory", self.text.encode())
+        if not isinstance(found, Inventory):
+            raise ChaoskError("the discovered inventory is a lab's")
+        return found
+
 
 def searched(asked: Discovery) -> DiscoveredInventory:
     """Carry out a search, from inside its network namespace if it has one."""
@@ -114,27 +124,15 @@ def searched(asked: Discovery) -> DiscoveredInventory:
 
 def examined(found: DiscoveredInventory) -> bool:
     """Print the open questions, or what the doctor says, to standard error; return True if a run may start."""
-    from chaosk.document.load import inventory_in  # noqa: PLC0415 - as above
-
-    try:
-        inventory = inventory_in(Path.cwd() / "the inventory", found.text.encode())
-    except UsageError as error:
-        if not found.draft.questions:
-            raise
-        count = len(found.draft.questions)
-        questions = "one question is open; answer it" if count == 1 else f"{count} questions are open; answer them"
-        progress(f"{questions} in the inventory, then: chaosk validate FILE")
-        for line in str(error).splitlines():
-            progress(line.partition("the inventory:")[2])
+    inventory = found.inventory()
+    if inventory is None:
+        _tell_questions(found)
         return False
     from chaosk.cli._reach import hosts_of  # noqa: PLC0415 - as above
     from chaosk.run.preflight.diagnostic import fit  # noqa: PLC0415 - as above
     from chaosk.run.preflight.examination import examine  # noqa: PLC0415 - as above
     from chaosk.run.preflight.table import table, to_do  # noqa: PLC0415 - as above
-    from chaosk.spec.inventory import Inventory  # noqa: PLC0415 - as above
 
-    if not isinstance(inventory, Inventory):
-        raise ChaoskError("the discovered inventory is a lab's")
     for variable, secret in found.client.secrets.items():
         os.environ.setdefault(variable, secret.reveal())
     progress("asking the doctor")
@@ -145,6 +143,19 @@ def examined(found: DiscoveredInventory) -> bool:
     for remedy in to_do(findings):
         console.print(remedy, soft_wrap=True)
     return fit(findings)
+
+
+def _tell_questions(found: DiscoveredInventory) -> None:
+    from chaosk.document.load import inventory_in  # noqa: PLC0415 - loads YAML
+
+    count = len(found.draft.questions)
+    questions = "one question is open; answer it" if count == 1 else f"{count} questions are open; answer them"
+    progress(f"{questions} in the inventory, then: chaosk validate FILE")
+    try:
+        inventory_in(Path("inventory"), found.text.encode())
+    except UsageError as error:
+        for line in str(error).splitlines():
+            progress(line.removeprefix("inventory:"))
 
 
 def addresses(text: str) -> tuple[tuple[str, int], ...]:

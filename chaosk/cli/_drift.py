@@ -21,7 +21,7 @@ from chaosk.document.load import read
 from chaosk.document.parse import parse
 from chaosk.spec.inventory import Inventory
 
-_NOT_BESIDE = ("command_config", "pem", "properties", "files", "ansible", "name", "network_namespace")
+_NOT_BESIDE = ("command_config", "pem", "properties", "ansible", "name", "network_namespace")
 
 
 def drift(path: Path, options: Mapping[str, Any]) -> int:

@@ -175,7 +175,7 @@ _PARTS: Mapping[str, Part] = {
                 "The account of the server's process opens it: the configuration that its command line names, `myid`, "
                 "pid files, and programs that name them. It reads what it may read anyway.", ACCOUNT),
         ),
-        (NETWORK,),
+        (NETWORK, SYSTEMD),
     ),
     "disk": Part((
         _of("the server's account", "FILE/..", "enter read", _GONE_IN),

@@ -66,10 +66,12 @@ config_of() {
 # The settings of a properties file that hold no secret, by Java's rules; then those of --override.
 settings() {
     [ -z "$config" ] || as_account timeout 5 head -c 1000000 -- "$config" 2>/dev/null | awk '
-        { line = pending $0; pending = "" }
+        { part = $0; sub(/^[ \t]+/, "", part); sub(/\r$/, "", part); line = pending part }
+        pending == "" && part ~ /^[#!]/ { next }
+        { pending = "" }
         line ~ /\\$/ { sub(/\\$/, "", line); pending = line; next }
-        { sub(/^[ \t]+/, "", line); sub(/[ \t\r]+$/, "", line) }
-        line ~ /^[#!]/ || line !~ /[=: \t]/ { next }
+        { sub(/[ \t]+$/, "", line) }
+        line !~ /[=: \t]/ { next }
         { key = line; sub(/[=: \t].*/, "", key); text = substr(line, length(key) + 1); sub(/^[ \t]*[=:]?[ \t]*/, "", text); print key "=" text }'
     words_of "$1" | awk 'over { print; over = 0 } $0 == "--override" { over = 1 }'
 }
@@ -108,9 +110,16 @@ pid_files() {
     done
 }
 
+# The unit in its control group, if the unit's main process is the server or the shell around it. A server that was
+# started by hand is in the unit of cron or sshd.
 unit() {
     [ -d /run/systemd/system ] || return 0
-    sed -n 's|^[0-9]*:[^:]*:.*/\([^/]*\.service\)\(/.*\)\{0,1\}$|unit \1|p' "/proc/$1/cgroup" 2>/dev/null | head -n 1
+    name=$(sed -n 's|^[0-9]*:[^:]*:.*/\([^/]*\.service\)\(/.*\)\{0,1\}$|\1|p' "/proc/$1/cgroup" 2>/dev/null | head -n 1)
+    [ -n "$name" ] || return 0
+    main=$(systemctl show --property MainPID --value -- "$name" 2>/dev/null)
+    for each in $(ids_of "$1"); do
+        [ "$each" != "$main" ] || echo "unit $name"
+    done
 }
 
 container() {

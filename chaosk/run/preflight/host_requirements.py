@@ -51,7 +51,7 @@ SCRIPTS = {
     "corrupt": "awk cat cut date dd find head id mkdir mv namei readlink rm sed setpriv sleep sort stat sync "
     "tail timeout tr",
     "cut": "awk cat cut getent grep sed sort tr",
-    "discover": "awk cat find grep head id ip namei readlink sed setpriv sort stat timeout tail tr uname",
+    "discover": "awk cat find grep head id ip namei readlink sed setpriv sort stat systemctl tail timeout tr uname",
     "disk": "awk dd df head readlink rm stat",
     "dump": "awk find head id namei readlink sed setpriv sort stat timeout",
     "examine": "awk head id namei readlink setpriv stat tail timeout uname",

@@ -23,6 +23,7 @@ PURPOSE = {
     "cli": "commands; prints and exits",
     "campaign": "many runs: gate, explore, history",
     "run": "one run: faults, probes, healing",
+    "discovery": "a cluster to its inventory",
     "document": "YAML to typed values",
     "report": "a verdict as pages",
     "lab": "test clusters on this machine",

@@ -23,6 +23,10 @@ _MODULE = re.compile(
     r"\s*(?P<module>[\w.]+)\s+(?:required|requisite|sufficient|optional)\b(?P<options>.*?);?\s*", re.DOTALL
 )
 _OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""")
+_NO_CONFIG = (
+    "client_config is not known, the client.properties of Kafka's own tools on the hosts: steps that use them need it, "
+    "like set_broker_config and deny_access"
+)
 _STORES = ("ssl.truststore.", "ssl.keystore.")
 _SAME = ("security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.username", "ssl.ca.location",
          "ssl.certificate.location", "ssl.key.location", "enable.ssl.certificate.verification")  # fmt: skip
@@ -90,7 +94,10 @@ class _Translator:
         remarks = [
             Remark(("client",), f"left out of {self._path}, because connecting needs none of it: {', '.join(left)}")
         ]
-        self._result.findings = Findings(tuple(self._facts), tuple(self._questions), tuple(remarks if left else ()))
+        remarks = remarks if left else []
+        if self._text("security.protocol").upper() not in {"", "PLAINTEXT"}:
+            remarks.append(Remark(("kafka",), _NO_CONFIG))
+        self._result.findings = Findings(tuple(self._facts), tuple(self._questions), tuple(remarks))
         return self._result
 
     def _text(self, name: str) -> str:

@@ -39,6 +39,8 @@ class ClusterDescription:
     cluster_id: str
     brokers: tuple[BrokerDescription, ...]
     voters: tuple[QuorumMember, ...] = ()
+    missing: tuple[int, ...] = ()
+    """Brokers that have replicas, and that the cluster does not name: they are down, or gone."""
 
 
 def describe(bootstrap: tuple[tuple[str, int], ...], opened: Security) -> ClusterDescription:
@@ -47,15 +49,21 @@ def describe(bootstrap: tuple[tuple[str, int], ...], opened: Security) -> Cluste
     for address, port in bootstrap:
         try:
             with BrokerConnection(Endpoint("bootstrap", address, port, opened), PATIENCE) as link:
-                (metadata,) = link.ask(metadata_request(()))
+                (metadata,) = link.ask(metadata_request(None))
                 voters = _voters(link)
         except NoAnswer as error:
             refusals.append(f"{error}; {error.todo or _todo(opened)}")
             continue
         brokers = parallel_map(lambda broker: _described(broker, opened), metadata.brokers)
         ordered = sorted(brokers, key=lambda broker: broker.number)
-        return ClusterDescription(f"{address}:{port}", metadata.cluster_id or "", tuple(ordered), voters)
+        named = f"{address}:{port}", metadata.cluster_id or ""
+        return ClusterDescription(*named, tuple(ordered), voters, _missing(metadata))
     raise PreflightError("\n".join(refusals))
+
+
+def _missing(metadata: Any) -> tuple[int, ...]:  # noqa: ANN401 - kafka-python's answers
+    replicas = {replica for topic in metadata.topics for part in topic.partitions for replica in part.replica_nodes}
+    return tuple(sorted(replicas - {broker.node_id for broker in metadata.brokers}))
 
 
 def _todo(opened: Security) -> str:

@@ -11,7 +11,13 @@ from chaosk.discovery.server_settings import ServerIdentity, identity, kafka_fin
 
 def cluster_findings(cluster: ClusterDescription) -> Iterator[Findings]:
     """Yield the findings about the quorum and about each broker."""
-    yield Findings(voters=cluster.voters)
+    missing = tuple(
+        Unlearned(
+            ("brokers", str(number)), "it has replicas, and the cluster does not name it: start it, and ask again"
+        )
+        for number in cluster.missing
+    )
+    yield Findings(voters=cluster.voters, questions=missing)
     for broker in cluster.brokers:
         yield from _broker(broker)
 

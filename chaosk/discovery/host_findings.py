@@ -16,6 +16,10 @@ from chaosk.discovery.host_description import (
 )
 from chaosk.discovery.server_settings import ServerIdentity, identity, kafka_findings, zookeeper_findings
 
+_NO_HOME = (
+    "home is not known, because no directory has Kafka's bin and libs: steps that use Kafka's own tools need it, like "
+    "set_broker_config"
+)
 _CONTAINER = "it runs in a container, whose processes chaosk does not stop, kill or freeze"
 
 
@@ -50,10 +54,10 @@ def _about(name: str, host: HostDescription) -> Iterator[Remark]:
     firewall = " and ".join(host.firewalls) or "no nft, no iptables"
     timer = "systemd" if host.timer == "systemd" else "no systemd"
     root = "root by sudo" if host.as_root else "no root"
-    words = (host.system or "an unknown distribution", f"kernel {host.release}", timer, java, firewall, root)
+    words = (host.system or "an unknown distribution", timer, java, firewall, root)
     yield Remark(("hosts", name), ", ".join(word for word in words if word))
     if not host.as_root:
-        yield Remark(("hosts", name), "asked without root, which sees no data directories and no logs of a process")
+        yield Remark(("hosts", name), "asked without root: which files its processes have open is unknown")
 
 
 def _server(address: str, server: ProcessDescription) -> tuple[ServerIdentity | None, Findings]:
@@ -88,6 +92,7 @@ def _process(name: str, server: ProcessDescription, its: ServerIdentity) -> Find
     where = f"its process on {name}"
     facts = [Learned((*its.place, "host"), name, "its process runs there")]
     questions: list[Unlearned] = []
+    remarks: list[Remark] = []
     if server.container is not None:
         questions.append(Unlearned((*its.place, "service"), f"{_CONTAINER} (known by {server.container})"))
     else:
@@ -102,9 +107,12 @@ def _process(name: str, server: ProcessDescription, its: ServerIdentity) -> Find
         number, jar = version
         flavour = ", Confluent" if number.endswith(("-ccs", "-ce")) else ""
         facts.append(Learned(("kafka", "version"), number, f"{jar.rpartition('/')[2]} of {where}{flavour}"))
-        if (home := home_of(server.jars)) is not None:
+        home = home_of(server.jars)
+        if home is not None:
             facts.append(Learned(("kafka", "home"), home, f"jars of {where}"))
-    return Findings(facts=tuple(facts), questions=tuple(questions))
+        else:
+            remarks.append(Remark(("kafka",), _NO_HOME))
+    return Findings(facts=tuple(facts), questions=tuple(questions), remarks=tuple(remarks))
 
 
 def _service(place: Place, server: ProcessDescription) -> list[Learned]:

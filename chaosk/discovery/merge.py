@@ -71,6 +71,7 @@ def merge(
     for server in _servers((*board.facts, *board.questions)):
         if server not in board.questions:
             _complete(board, server, addresses.get(server, ()), hosts, unasked)
+    _drop_unused_hosts(board, findings, addresses, hosts)
     remarks = tuple(dict.fromkeys(remark for one in findings for remark in one.remarks))
     return InventoryDraft(board.facts, board.questions, (*remarks, *_versions(findings)))
 
@@ -184,6 +185,19 @@ def _complete(
         fact = board.facts.get((*server, key))
         if fact is not None and fact.value == port:
             del board.facts[fact.place]
+
+
+def _drop_unused_hosts(
+    board: _Board, findings: Sequence[Findings], addresses: Mapping[Place, tuple[str, ...]], hosts: Mapping[str, str]
+) -> None:
+    """Remove hosts that are only an address of servers that were found to run elsewhere, like that of a proxy."""
+    used = {fact.value for place, fact in board.facts.items() if place[2:] == ("host",)}
+    open_places = [server for server in _servers(board.questions) if server in board.questions]
+    used |= {hosts.get(address, "") for server in open_places for address in addresses.get(server, ())}
+    used |= {hosts.get(seat.address, "") for one in findings for seat in (*one.voters, *one.keepers)}
+    elsewhere = {hosts[address] for own in addresses.values() for address in own if address in hosts} - used
+    for place in [place for place in board.facts if place[0] == "hosts" and place[1] in elsewhere]:
+        del board.facts[place]
 
 
 def _complete_listeners(board: _Board, server: Place, host: str | None) -> None:

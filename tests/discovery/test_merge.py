@@ -120,3 +120,15 @@ def test_several_versions_are_remarked_on() -> None:
     """The inventory has room for one."""
     two = [Findings(facts=(Learned(("kafka", "version"), one, "jar"),)) for one in ("3.9.1", "3.9.2")]
     assert any("several versions: 3.9.1, 3.9.2" in remark.text for remark in merged(BROKER, *two).remarks)
+
+
+def test_a_host_that_is_only_a_proxys_address_is_left_out() -> None:
+    """The process runs elsewhere, and nothing is left to be done on the machine that is advertised."""
+    proxy = Learned(("hosts", "lb", "address"), "lb", "of broker 1")
+    own = Learned(("hosts", "b1", "address"), "10.0.0.1", "--ssh")
+    process = Findings(facts=(Learned((*B1, "host"), "b1", "its process runs there"),))
+    broker = Findings(facts=(UNIT, *LISTENER), addresses={B1: ("lb",)})
+    found = merged(Findings(facts=(proxy, own)), process, broker, hosts={"lb": "lb"})
+    assert [place[1] for place in found.facts if place[0] == "hosts"] == ["b1"]
+    found = merged(Findings(facts=(proxy, own)), broker, hosts={"lb": "lb"})
+    assert ("hosts", "lb", "address") in found.facts

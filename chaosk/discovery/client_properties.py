@@ -17,8 +17,6 @@ from chaosk.discovery.findings import Findings, Learned, Remark, Unlearned
 from chaosk.discovery.java_properties import Property, load
 from chaosk.spec.secrets import Secret
 
-PASSWORD = "CHAOSK_SASL_PASSWORD"  # noqa: S105 - the name of a variable
-KEY_PASSWORD = "CHAOSK_SSL_KEY_PASSWORD"  # noqa: S105 - the same
 _MODULE = re.compile(
     r"\s*(?P<module>[\w.]+)\s+(?:required|requisite|sufficient|optional)\b(?P<options>.*?);?\s*", re.DOTALL
 )
@@ -143,7 +141,7 @@ class _Translator:
                 self._set("sasl.username", user, of)
             password = options.get("password", "")
         if password:
-            self._refer("sasl.password", PASSWORD, Secret(password), of)
+            self._refer("sasl.password", Secret(password), of)
         elif self._text("security.protocol").lower().startswith("sasl"):
             self._questions.append(
                 Unlearned(("client", "sasl.password"), "where is the password? Write {env: NAME} or {file: PATH}")
@@ -172,7 +170,8 @@ class _Translator:
             )
         return options
 
-    def _refer(self, name: str, variable: str, secret: Secret, of: str) -> None:
+    def _refer(self, name: str, secret: Secret, of: str) -> None:
+        variable = f"CHAOSK_{name.upper().replace('.', '_')}"
         self._facts.append(
             Learned(("client", name, "env"), variable, f"{self._source(of)}; export {variable} before a run")
         )
@@ -219,6 +218,8 @@ class _Translator:
     def _identify(self) -> None:
         of = "ssl.keystore.location"
         if not self._text(of):
+            if self._text("ssl.key.password") and self._text("ssl.key.location"):
+                self._refer("ssl.key.password", Secret(self._text("ssl.key.password")), "ssl.key.password")
             return
         store = Path(self._near(of))
         try:

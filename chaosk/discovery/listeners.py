@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from chaosk.discovery.findings import QuorumMember
 
 _LISTENER = re.compile(r"([A-Za-z0-9_.-]+)://(?:\[([^\]]*)\]|([^:/]*)):(\d+)")
 _VOTER = re.compile(r"(\d+)@(?:\[([^\]]*)\]|([^:]+)):(\d+)")
-_ANYWHERE = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")  # noqa: S104 - nothing is bound here
 ZOOKEEPER_PORT = 2181
 
 
@@ -63,4 +63,8 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _somewhere(address: str) -> str:
-    return "" if address in _ANYWHERE else address
+    """Return an address; empty if it stands for any."""
+    try:
+        return "" if ip_address(address).is_unspecified else address
+    except ValueError:
+        return address

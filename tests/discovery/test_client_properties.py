@@ -23,7 +23,7 @@ from chaosk.discovery.merge import InventoryDraft
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="app" password="hunter2 \\\\"x";'
 SCRAM = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config={JAAS}\n"
-PASSWORD = "changeit"  # noqa: S105 - of a store made here
+PASSWORD = "swordfish"  # noqa: S105 - of a store made here
 
 pytestmark = pytest.mark.pure
 
@@ -161,3 +161,10 @@ def test_a_store_that_cannot_be_read_is_a_question(tmp_path: Path, text: str, wh
     assert what in said.findings.questions[0].asks
     with pytest.raises(PreflightError, match=rf"client\.properties:2: ssl\.truststore\.location: .*{what}"):
         said.require()
+
+
+def test_a_password_of_a_pem_key_is_a_reference_too(tmp_path: Path) -> None:
+    """In a file that names PEM files already."""
+    said = of(tmp_path, "security.protocol=SSL\nssl.key.location=key.pem\nssl.key.password=hunter2\n")
+    assert settings(said)["ssl.key.password.env"] == "CHAOSK_SSL_KEY_PASSWORD"
+    assert settings(said)["ssl.key.location"] == str(tmp_path / "key.pem")

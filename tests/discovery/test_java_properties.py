@@ -23,8 +23,8 @@ pytestmark = pytest.mark.pure
         (r"path=C\:\\kafka\u0020x", "path", r"C:\kafka x", 1),
         (r"a\=b=c", "a=b", "c", 1),
         ("empty=", "empty", "", 1),
-        ('sasl.jaas.config=a.B required \\\n  username="x" \\\n  password="y=z";\n', "sasl.jaas.config",
-         'a.B required username="x" password="y=z";', 1),
+        ('sasl.jaas.config=a.B required \\\n  username="x" \\\n  password="hunter2=";\n', "sasl.jaas.config",
+         'a.B required username="x" password="hunter2=";', 1),
         ("# a comment that ends with \\\nnode.id=1\n", "node.id", "1", 2),
     ],
 )  # fmt: skip

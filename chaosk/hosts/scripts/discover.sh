@@ -192,7 +192,8 @@ sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\)"\{0,1\}$/system \1/p' /etc/os-release 2
 echo "release $(uname -r)"
 echo "timer $(if [ -d /run/systemd/system ]; then echo systemd; else echo setsid; fi)"
 firewall
-for each in /proc/[0-9]*; do
-    kind=$(kind_of "${each#/proc/}")
-    [ -z "$kind" ] || server "${each#/proc/}" "$kind"
+grep -l -s -a -E -e 'kafka\.Kafka|SupportedKafka|QuorumPeerMain|ZooKeeperServerMain' /proc/[0-9]*/cmdline |
+    tr -cd '0-9\n' | while read -r each; do
+    kind=$(kind_of "$each")
+    [ -z "$kind" ] || server "$each" "$kind"
 done

@@ -14,6 +14,7 @@ from chaosk.discovery.host_description import (
     version_of,
     ways_to_run,
 )
+from chaosk.discovery.listeners import listeners_in
 from chaosk.discovery.server_settings import ServerIdentity, identity, kafka_findings, zookeeper_findings
 
 _NO_HOME = (
@@ -93,6 +94,9 @@ def _process(name: str, server: ProcessDescription, its: ServerIdentity) -> Find
     facts = [Learned((*its.place, "host"), name, "its process runs there")]
     questions: list[Unlearned] = []
     remarks: list[Remark] = []
+    if server.ports and (silent := sorted(_bound(server) - {*server.ports})):
+        listed = ", ".join(map(str, silent))
+        remarks.append(Remark(its.place, f"its process does not listen on {listed}, as its configuration has it"))
     if server.container is not None:
         questions.append(Unlearned((*its.place, "service"), f"{_CONTAINER} (known by {server.container})"))
     else:
@@ -113,6 +117,11 @@ def _process(name: str, server: ProcessDescription, its: ServerIdentity) -> Find
         else:
             remarks.append(Remark(("kafka",), _NO_HOME))
     return Findings(facts=tuple(facts), questions=tuple(questions), remarks=tuple(remarks))
+
+
+def _bound(server: ProcessDescription) -> set[int]:
+    """Return the ports that a process of Kafka has in its configuration."""
+    return {end.port for end in listeners_in(server.settings.get("listeners", ""))}
 
 
 def _service(place: Place, server: ProcessDescription) -> list[Learned]:

@@ -170,8 +170,9 @@ def _complete(
         board.learn(Learned((*server, "host"), host, f"at {addresses[0]}"))
     board.ask((*server, "host"), f"on which host does it run? Its addresses are {', '.join(addresses) or 'not known'}")
     _complete_listeners(board, server, host)
-    asked = "no process of it was seen"
-    why = asked if host is None or host not in unasked else f"{host} was not asked: {unasked[host]}"
+    why = "no process of it was seen" + (f" on {host}" if host is not None else "")
+    if host is not None and host in unasked:
+        why = f"{host} was not asked: {unasked[host]}"
     place = (*server, "service")
     if (*place, "pid_file") in board.facts:
         for key, word in (("start", "starts"), ("stop", "stops")):

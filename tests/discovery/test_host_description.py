@@ -118,3 +118,12 @@ def test_jars_and_logs() -> None:
     assert home_of(["/usr/share/java/kafka/kafka-clients-7.6.0-ccs.jar"]) is None
     assert log_of(["/var/log/a.log", "/var/log/b.log"]) is None
     assert log_of(["/var/log/a.log"]) == "/var/log/a.log"
+
+
+def test_a_process_that_listens_elsewhere_is_remarked_on() -> None:
+    """Its configuration was edited since it was started, or something else listens there."""
+    assert [remark for remark in one(HOST).remarks if "listen" in remark.text] == []
+    found = one(HOST.replace("port 9092", "port 9192"))
+    assert [remark.text for remark in found.remarks if "listen" in remark.text] == [
+        "its process does not listen on 9092, as its configuration has it"
+    ]

@@ -78,11 +78,23 @@ class AnsibleHost:
 
 
 @dataclass(frozen=True, slots=True)
+class PresumedServer:
+    """A server without an id in the inventory: what follows if nobody else knows it."""
+
+    host: AnsibleHost
+    role: str
+    findings: Findings
+    """With the id by its position, as Confluent's roles give it; else with the question for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class AnsibleFindings:
     """What an inventory of Ansible says."""
 
     hosts: tuple[AnsibleHost, ...]
     findings: tuple[Findings, ...]
+    presumed: tuple[PresumedServer, ...] = ()
+    """Servers without an id there."""
 
 
 def ansible_findings(path: Path, *, secured: bool) -> AnsibleFindings:
@@ -100,15 +112,20 @@ def ansible_findings(path: Path, *, secured: bool) -> AnsibleFindings:
         )
     hosts: dict[str, AnsibleHost] = {}
     findings: list[Findings] = []
+    presumed: list[PresumedServer] = []
     for name, role in roles.items():
         members = hosts_of(groups, name)
         for position, (host, variables) in enumerate(members.items()):
             hosts.setdefault(host, _host(path, host, variables))
-            findings.append(_server(path, (name, role, position), hosts[host], variables))
+            said = _server(path, (name, role, position), hosts[host], variables)
+            if _number(role, variables) is None:
+                presumed.append(PresumedServer(hosts[host], role, said))
+            else:
+                findings.append(said)
     if not secured:
         group = next(name for name, role in roles.items() if role == "brokers")
         findings += _clients(path, group, hosts_of(groups, group))
-    return AnsibleFindings(tuple(hosts.values()), tuple(findings))
+    return AnsibleFindings(tuple(hosts.values()), tuple(findings), tuple(presumed))
 
 
 def _groups(path: Path) -> AnsibleInventory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from chaosk.cluster.security import security
 from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.core.parallel import parallel_map
-from chaosk.discovery.ansible_findings import ansible_findings
+from chaosk.discovery.ansible_findings import AnsibleFindings, ansible_findings
 from chaosk.discovery.client_properties import ClientTranslation
 from chaosk.discovery.cluster_description import describe
 from chaosk.discovery.cluster_findings import cluster_findings
@@ -84,6 +84,7 @@ def search(asked: Search, say: Callable[[str], None]) -> InventoryDraft:
     said = _said(machines)
     findings = [*(one for each in said for one in each.processes), *answers, asked.client.findings]
     findings += [*(one for each in said for one in each.files), *files]
+    findings += _presumed(listed, machines, findings) if listed is not None else ()
     for machine in machines:
         if machine.settings.get("address", (machine.names[0], ADDRESS)) == (machine.names[0], ADDRESS):
             machine.settings["address"] = (machine.names[0], f"of {_named(findings, machine)}")
@@ -211,6 +212,27 @@ def _said(machines: Sequence[DiscoveredMachine]) -> tuple[HostFindings, ...]:
         for machine in machines
         if machine.said is not None
     )
+
+
+def _presumed(
+    listed: AnsibleFindings, machines: Sequence[DiscoveredMachine], findings: Sequence[Findings]
+) -> Iterator[Findings]:
+    """Yield what is presumed of servers that neither their hosts nor the cluster have told the id of."""
+    for server in listed.presumed:
+        machine = machine_at(machines, (server.host.name, server.host.address))
+        told = {
+            place[0]
+            for one in findings
+            for place, own in one.addresses.items()
+            if machine is not None and machine.answers_to(own)
+        } | {
+            fact.place[0]
+            for one in findings
+            for fact in one.facts
+            if machine is not None and fact.place[2:] == ("host",) and fact.value == machine.name
+        }
+        if server.role not in told:
+            yield server.findings
 
 
 def _named(findings: Sequence[Findings], machine: DiscoveredMachine) -> str:

@@ -34,7 +34,8 @@ def of(folder: Path, text: str, *, secured: bool = True, name: str = "hosts.yml"
 
 def values(said: AnsibleFindings) -> dict[tuple[str, ...], object]:
     """The values by place."""
-    return {fact.place: fact.value for one in said.findings for fact in one.facts}
+    every = (*said.findings, *(one.findings for one in said.presumed))
+    return {fact.place: fact.value for one in every for fact in one.facts}
 
 
 def test_a_plain_inventory_as_ini(tmp_path: Path) -> None:
@@ -45,9 +46,11 @@ def test_a_plain_inventory_as_ini(tmp_path: Path) -> None:
     assert said.hosts[0].settings["port"][0] == 2222
     assert said.hosts[2].address == "192.0.2.9"
     assert values(said) == {("zookeepers", "3", "host"): "zoo1"}
-    asked = [one for each in said.findings for one in each.questions]
-    assert [one.place for one in asked] == [("brokers", "1"), ("brokers", "2")]
-    assert "Set broker_id there" in asked[0].asks
+    assert [(one.host.name, one.findings.questions[0].place) for one in said.presumed] == [
+        ("kafka1.example.net", ("brokers", "1")),
+        ("kafka2.example.net", ("brokers", "2")),
+    ]
+    assert "Set broker_id there" in said.presumed[0].findings.questions[0].asks
 
 
 def test_ids_of_a_plain_inventory(tmp_path: Path) -> None:

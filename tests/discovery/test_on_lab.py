@@ -145,6 +145,22 @@ def test_there_is_no_drift_and_then_there_is(found: FoundCluster, tmp_path: Path
     assert "brokers.0.log: /var/log/kafka/old.log here, /var/log/kafka/server.log found" in said.stdout
 
 
+@pytest.mark.parametrize("group", ["kafka", "kafka_broker"])
+def test_an_inventory_of_ansibles_in_place_of_an_address(found: FoundCluster, tmp_path: Path, group: str) -> None:
+    """It has no ids: the hosts tell them, and the defaults of Confluent's roles count for nothing then."""
+    hosts = [f"{name} ansible_host={host.address}" for name, host in found.own.hosts.items()]
+    login = ("ansible_user=ops", f"ansible_ssh_private_key_file={found.state / 'client_key'}")
+    file = tmp_path / "hosts"
+    file.write_text("\n".join((f"[{group}]", *hosts, "[all:vars]", *login, "")), "utf-8")
+    said = found.chaosk("discover", "--ansible", file, "--ssh", "ops@", "--known-hosts", found.state / "known_hosts",
+                        "--network-namespace", found.own.network_namespace)  # fmt: skip
+    text = said.stdout.replace("client: ", "# ")  # the question for the settings of clients, where they want a login
+    (tmp_path / "cluster.yaml").write_text(text, "utf-8")
+    loaded = load_inventory(tmp_path / "cluster.yaml")
+    assert isinstance(loaded, Inventory)
+    assert (loaded.brokers, loaded.zookeepers) == (found.own.brokers, found.own.zookeepers)
+
+
 def test_through_a_sudo_gate_it_says_the_same(found: FoundCluster) -> None:
     """A host whose account may run only the gate can be asked for drift."""
     gate = "/usr/local/sbin/chaosk-gate"

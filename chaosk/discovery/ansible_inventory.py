@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from chaosk.document import nodes
-from chaosk.document.nodes import Node, Scalar
+from chaosk.document.nodes import Node
 
 Variable = tuple[object, int]
 """A value and its line."""
@@ -28,7 +28,6 @@ class AnsibleGroup:
     hosts: dict[str, dict[str, Variable]] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     children: list[str] = field(default_factory=list)
-    line: int = 1
 
 
 AnsibleInventory = dict[str, AnsibleGroup]
@@ -53,7 +52,7 @@ def of_ini(text: str) -> AnsibleInventory:
         if not words or words[0] in "#;":
             continue
         if (section := _SECTION.fullmatch(words)) is not None:
-            group, kind = groups.setdefault(section[1], AnsibleGroup(line=number)), section[2]
+            group, kind = groups.setdefault(section[1], AnsibleGroup()), section[2]
         elif kind == "children":
             group.children.append(words.split()[0])
         elif kind == "vars":
@@ -102,7 +101,7 @@ def _members(groups: AnsibleInventory, name: str, seen: tuple[str, ...] = ()) ->
 
 
 def _group(groups: AnsibleInventory, name: str, node: Node) -> None:
-    group = groups.setdefault(name, AnsibleGroup(line=node.place.line))
+    group = groups.setdefault(name, AnsibleGroup())
     if not isinstance(node, nodes.Mapping):
         return
     for host, own in _entries(node, "hosts"):
@@ -172,8 +171,3 @@ def is_true(variables: Mapping[str, Variable], name: str, *, default: bool = Fal
     """Return a variable as Ansible reads a truth value."""
     value = variables.get(name, (default, 0))[0]
     return value is True or str(value).lower() in {"true", "yes", "on", "1"}
-
-
-def plain_scalars(node: Node) -> bool:
-    """Return True if a document is a single word or number, which an INI file may look like."""
-    return isinstance(node, Scalar)

@@ -49,8 +49,6 @@ class HostDescription:
     addresses: list[str] = field(default_factory=list)
     system: str = ""
     """Its distribution."""
-    release: str = ""
-    """Its kernel."""
     timer: str = ""
     """``systemd`` or ``setsid``."""
     firewalls: list[str] = field(default_factory=list)
@@ -113,7 +111,7 @@ def _of_host(found: HostDescription, subject: str, what: str) -> None:
             found.name = what
         case "address":
             found.addresses.append(what)
-        case "system" | "release" | "timer":
+        case "system" | "timer":
             setattr(found, subject, what)
         case "firewall":
             found.firewalls.append(what)

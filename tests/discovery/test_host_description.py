@@ -15,7 +15,6 @@ uid 0
 hostname kafka1
 address 192.0.2.1
 system Debian GNU/Linux 12 (bookworm)
-release 6.1.0
 timer systemd
 firewall nft
 server 80

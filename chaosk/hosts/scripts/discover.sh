@@ -1,7 +1,7 @@
 # Describe this host, and the servers of Kafka and ZooKeeper on it: sh -c SCRIPT chaosk, as root
 #
-# Prints one fact a line, `SUBJECT WHAT`. It begins with the host: uid, hostname, address, system, release, timer and
-# firewall. `server PID` begins a process, and the lines after it describe it:
+# Prints one fact a line, `SUBJECT WHAT`. It begins with the host: uid, hostname, address, system, timer and firewall.
+# `server PID` begins a process, and the lines after it describe it:
 #
 #   account NAME      its account
 #   kind WHAT         kafka or zookeeper
@@ -189,7 +189,6 @@ echo "uid $(id -u)"
 echo "hostname $(uname -n)"
 ip -o addr show 2>/dev/null | awk '$2 != "lo" && $3 ~ /^inet/ { sub(/\/.*/, "", $4); print "address " $4 }'
 sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\)"\{0,1\}$/system \1/p' /etc/os-release 2>/dev/null
-echo "release $(uname -r)"
 echo "timer $(if [ -d /run/systemd/system ]; then echo systemd; else echo setsid; fi)"
 firewall
 grep -l -s -a -E -e 'kafka\.Kafka|SupportedKafka|QuorumPeerMain|ZooKeeperServerMain' /proc/[0-9]*/cmdline |

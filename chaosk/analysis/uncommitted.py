@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import VALUE
-from chaosk.analysis.frames.holdings import OWNED, holdings
+from chaosk.analysis.frames.holdings import OWNED, committed_offsets
 from chaosk.analysis.frames.sends import sends
 from chaosk.analysis.glances.numbers import dense
 from chaosk.analysis.glances.rows import EMPTY, EventRows
@@ -30,7 +30,7 @@ def uncommitted(events: Events) -> Counts:
 
 
 def _left(events: Events) -> DataFrame:
-    done = events.frame(holdings).select(*OWNED, "committed")
+    done = committed_offsets(events).drop("automatic")
     written = sends(events).filter("written").select(*VALUE)
     return (
         events.table("reads")

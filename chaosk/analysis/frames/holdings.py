@@ -26,10 +26,10 @@ def holdings(events: Events) -> DataFrame:
         *OWNED, "start", "lowest", "reached", "beyond", "absences"
     )  # fmt: skip
     held = _given(events).join(events.near(known), on=list(OWNED), how="left")
-    held = held.join(events.near(_committed(events)), on=list(OWNED), how="left")
+    held = held.join(events.near(committed_offsets(events)), on=list(OWNED), how="left")
     return held.select(
         *OWNED, "start", "lowest", "reached", "absences", "beyond",
-        F.coalesce("committed", "last_committed").alias("committed"),
+        "committed",
         F.col("beyond").isNotNull().alias("sought"),
         (F.coalesce("automatic", F.lit(False)) | F.col("by_setting")).alias("automatic"),
     )  # fmt: skip
@@ -47,13 +47,17 @@ def _given(events: Events) -> DataFrame:
     )
 
 
-def _committed(events: Events) -> DataFrame:
-    """Return the committed offset after the run as the cluster reports it, and that of the last acknowledged commit."""
-    told = events.table("groups").groupBy(*OWNED).agg(F.max("offset").alias("committed"))
+def committed_offsets(events: Events) -> DataFrame:
+    """Return by ``OWNED`` the committed offset after the run, and ``automatic``: a commit was.
+
+    It is the one that the cluster reports; without a report, that of the last acknowledged commit.
+    """
+    told = events.table("groups").groupBy(*OWNED).agg(F.max("offset").alias("told"))
     modes = F.bool_or(F.col("kind") == "auto").alias("automatic")
     done = events.table("commits").filter(F.col("outcome") == "ok").groupBy(*OWNED)
-    own = done.agg(F.max_by("offset", F.struct("completed", "offset")).alias("last_committed"), modes)
-    return told.join(own, on=list(OWNED), how="full").select(*OWNED, "committed", "last_committed", "automatic")
+    own = done.agg(F.max_by("offset", F.struct("completed", "offset")).alias("last"), modes)
+    both = told.join(own, on=list(OWNED), how="full")
+    return both.select(*OWNED, F.coalesce("told", "last").alias("committed"), "automatic")
 
 
 def blind(events: Events) -> DataFrame:

@@ -57,12 +57,7 @@ def _asked(events: Events) -> DataFrame:
 
 def _positions(events: Events) -> DataFrame:
     """Return positions of members by time: ``TERM``, time, position (the next offset)."""
-    read = (
-        events.frame(polled)
-        .groupBy(*TERM, "poll")
-        .agg(F.max("at").alias("time"), (F.max("high") + 1).alias("position"))
-        .select(*TERM, "time", "position")
-    )
+    read = events.frame(polled).select(*TERM, F.col("at").alias("time"), (F.col("high") + 1).alias("position"))
     held = terms(events)
     late = among(F.col("probe"), at_the_end(events.case))
     first = F.coalesce("found", F.when(~late, F.lit(0).cast("long")))

@@ -23,14 +23,14 @@ def marker_forgotten(story: Story, draw: Random) -> bool:
                 pairs.append((row, mine[0]["marker"]))
     if not pairs:
         return False
-    lost, marker = draw.choice(pairs)
-    place = place_of(lost)
+    stretch, marker = draw.choice(pairs)
+    place, lost = place_of(stretch), stretch["marker"]
     story.free.remove(place)
-    story.drop("markers", lambda row: place_of(row) == place and row["offset"] == lost["marker"])
-    for row in story.all("stretches", **named(place), marker=lost["marker"]):
+    story.drop("markers", lambda row: place_of(row) == place and row["offset"] == lost)
+    for row in story.all("stretches", **named(place), marker=lost):
         row["marker"] = marker
     for row in story.all("stretches", **named(place), marker=marker):
-        if row["first"] < lost["marker"]:
+        if row["first"] < lost:
             for value, offset in _shown(story, row):
                 story.expect("late_write", _severity(story, value, offset), "foreign", *value, *place, offset)
     return True

@@ -13,8 +13,7 @@ from itertools import pairwise
 
 from chaosk.analysis.case import PlaceKey, TimeSpan
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.metadata_spans import said as by_spark
-from chaosk.analysis.glances.metadata_spans import said as at_a_glance
+from chaosk.analysis.glances.metadata_spans import said
 from chaosk.analysis.intervals import ENDLESS, Interval, union, without
 from chaosk.analysis.metadata_spans import HOLD, NONE, MetadataSpan
 
@@ -79,10 +78,8 @@ class PartitionHistory:
 
 
 def described(events: Events) -> PartitionHistory:
-    """Return the metadata of a run, read with numpy if it is small, else with Spark."""
-    if events.glances:
-        return PartitionHistory(at_a_glance(events.rows))
-    return PartitionHistory(MetadataSpan(**row.asDict()) for row in events.gathered(by_spark(events)).collect())
+    """Return the metadata of a run."""
+    return PartitionHistory(said(events.rows))
 
 
 def _at_newest_epoch(said: Sequence[MetadataSpan]) -> list[MetadataSpan]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import groupby, zip_longest
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from analysis.conftest import Judge
 from analysis.history import History, Row, ns
 from analysis.ways import guards
 from pyspark.sql import SparkSession
 
-from chaosk.analysis import events as events_module
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks.leadership import Leadership
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames.metadata_spans import said as by_spark
-from chaosk.analysis.glances.metadata_spans import said as at_a_glance
-from chaosk.analysis.metadata_spans import MetadataSpan
-from chaosk.analysis.partition_history import described
+from chaosk.analysis.glances.metadata_spans import said
+from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.metadata_spans import HOLD, MetadataSpan
 
 pytestmark = pytest.mark.spark
 Figures = dict[tuple[str, str, str], tuple[float | None, bool]]
@@ -228,20 +229,36 @@ def chaotic(seed: int) -> History:
     return told
 
 
+def stretches(rows: list[Row]) -> Iterator[MetadataSpan]:
+    """The same in plain Python, from the rows of ``partitions``."""
+    answers: list[Any] = sorted(
+        (row["topic"], row["partition"], row["asked"], row["at"], row["leader"], known(row["leader_epoch"]),
+         known(*row["replicas"]), len(row["replicas"]), len(row["isr"]))
+        for row in rows
+    )  # fmt: skip
+    for _, of_broker in groupby(answers, key=lambda answer: answer[:3]):
+        mine: list[Any] = list(of_broker)
+        first, later = mine[0], None
+        for answer, later in zip_longest(mine, mine[1:]):
+            follows = later is not None and later[3] - answer[3] <= HOLD
+            if later is None or not follows or later[4:] != answer[4:]:
+                words: list[Any] = [*first[:4], later[3] if follows else answer[3], *answer[4:], answer[3]]
+                yield MetadataSpan(*words)
+                first = later
+
+
+def known(*numbers: int | None) -> int:
+    """The first number, or what stands for none."""
+    return -1 if not numbers or numbers[0] is None else numbers[0]
+
+
 @pytest.mark.parametrize("make", [lambda: chaotic(1), lambda: chaotic(2), killed, lambda: History(records=1)])
-def test_a_glance_and_spark_tell_the_same(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[], History]
-) -> None:
-    """Every stretch of the same words, whatever the order of the rows, in one partition and in many."""
-    case = read_case(make().write(tmp_path / "run"))
-    small = Events(spark, case)
-    glanced = sorted(at_a_glance(small.rows))
-    monkeypatch.setattr(events_module, "SMALL", 0)
-    for events in (small, Events(spark, case)):
-        assert sorted(MetadataSpan(**row.asDict()) for row in by_spark(events).collect()) == glanced
-    monkeypatch.setattr(events_module, "GLANCED", 0)
-    by_many, by_few = described(Events(spark, case)), described(small)
-    assert all(by_many.leaders(place) == by_few.leaders(place) for place in by_few.places("orders"))
+def test_stretches_are_those_of_plain_python(tmp_path: Path, make: Callable[[], History]) -> None:
+    """Every stretch of the same words, whatever the order of the rows."""
+    told = make()
+    case = read_case(told.write(tmp_path / "run"))
+    rows = pq.read_table(case.events / "partitions.parquet").to_pylist()
+    assert sorted(said(EventRows(case))) == sorted(stretches(rows))
 
 
 def test_a_run_without_samples(spark: SparkSession, tmp_path: Path) -> None:

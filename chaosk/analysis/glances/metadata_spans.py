@@ -1,4 +1,4 @@
-"""Stretches of identical metadata answers of brokers, for small runs."""
+"""Stretches of identical metadata answers of brokers, of a run of any size: the watcher takes few samples a second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosk.analysis.metadata_spans import HOLD, MetadataSpan
 
 
 def said(rows: EventRows) -> Iterator[MetadataSpan]:
-    """Yield the rows of ``frames.metadata_spans``, computed with numpy."""
+    """Yield each stretch of a broker's identical answers about a partition."""
     at, asked, topic, partition = rows.columns("partitions", "at", "asked", "topic", "partition")
     what = (
         *rows.columns("partitions", "leader", "leader_epoch"),

@@ -43,9 +43,20 @@ class EventFile:
         with reading(events, name) as path:
             self._file = pq.ParquetFile(path, read_dictionary=texts)
 
-    def column(self, name: str) -> Any:  # noqa: ANN401 - chunks of any type
-        """Return a column; raises AnalysisError if it cannot be read."""
+    @property
+    def groups(self) -> int:
+        """Number of its row groups."""
+        return int(self._file.num_row_groups)
+
+    def length(self, group: int) -> int:
+        """Return the number of rows of a row group."""
+        return int(self._file.metadata.row_group(group).num_rows)
+
+    def column(self, name: str, group: int | None = None) -> Any:  # noqa: ANN401 - chunks of any type
+        """Return a column, of one row group if one is named; raises AnalysisError if it cannot be read."""
         with reading(self._events, self._name):
+            if group is not None:
+                return self._file.read_row_group(group, columns=[name])[name]
             return self._file.read(columns=[name])[name]
 
 

@@ -12,9 +12,8 @@ from itertools import islice
 
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.events import Events
-from chaosk.analysis.frames import row_counts as by_spark
 from chaosk.analysis.frames.gaps import SHORTEST
-from chaosk.analysis.glances import row_counts as by_numpy
+from chaosk.analysis.glances import row_counts
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.reported_counts import GAP, UNANSWERED, FigureKey, Figures, ReportedCounts
 from chaosk.rundir.events.fingerprint import Fingerprint
@@ -39,7 +38,7 @@ def recounted(events: Events) -> dict[Process, Figures]:
     """Return the figures of the rows of each process with a tally, up to its last tally."""
     if not events.case.tallies:
         return {}
-    return by_numpy.recounted(events.rows) if events.glances else by_spark.recounted(events)
+    return row_counts.recounted(events.rows)
 
 
 def tallied(case: Case, figures: Mapping[Process, Figures], progress: Histograms) -> Iterator[Guard]:

@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from analysis.history import History, Row, ns
+from analysis.parted import ROWS, divide
 from analysis.tallying import tallies
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from chaosk.analysis import events
 from chaosk.analysis.analyze import analyze
 from chaosk.analysis.frames.figures import bucket
+from chaosk.analysis.glances import rows
 from chaosk.core.errors import AnalysisError
 from chaosk.rundir.events.arrow import SCHEMAS
 from chaosk.rundir.events.buckets import lower_bounds, numbers
@@ -30,12 +31,17 @@ Change = Callable[[list[Row]], list[Row]]
 Asked = Callable[[RunDir], Verdict]
 
 
-@pytest.fixture(params=["numpy", "spark"])
+@pytest.fixture(params=["whole", "in parts"])
 def asked(spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """Judges a run directory by its guards alone, rows counted in numpy or, as those of a long run, by Spark."""
-    if request.param == "spark":
-        monkeypatch.setattr(events, "GLANCED", 0)
-    return lambda rundir: analyze(spark, rundir, {})
+    """Judges a run directory by its guards alone, tables read whole or, as those of a long run, in parts."""
+
+    def judged(rundir: RunDir) -> Verdict:
+        if request.param == "in parts":
+            divide(rundir)
+            monkeypatch.setattr(rows, "PART", ROWS)
+        return analyze(spark, rundir, {})
+
+    return judged
 
 
 def history() -> History:

@@ -17,7 +17,7 @@ from chaosk.analysis import acknowledged, lags, ledger, uncommitted
 from chaosk.analysis.activity import activity
 from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import checks
-from chaosk.analysis.checks import availability, client_errors, recovery
+from chaosk.analysis.checks import recovery
 from chaosk.analysis.checks import uncommitted as uncommitted_at_ends
 from chaosk.analysis.events import Events
 from chaosk.analysis.spark import tune
@@ -69,8 +69,6 @@ MEASURES: dict[str, Measured] = {
     "uncommitted": uncommitted.uncommitted,
     "uncommitted at the ends of windows": either(uncommitted_at_ends.at_a_glance, uncommitted_at_ends.by_spark),
     "lags": lags.lags_of,
-    "availability": either(availability.at_a_glance, availability.by_spark),
-    "client errors": either(client_errors.at_a_glance, client_errors.by_spark),
 }
 
 

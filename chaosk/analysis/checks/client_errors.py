@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
-from pyspark.sql import functions as F
 
 from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
 from chaosk.analysis.glances.rows import EMPTY, EventRows
-from chaosk.analysis.windows import Segments
 from chaosk.rundir.verdict import Measure
 
 Counts = Counter[tuple[str, str, str]]
@@ -40,7 +38,7 @@ class ClientErrors(Check):
 
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - no rows of its own
         """Yield ``client_errors`` by probe and window; for probes with ``errors``, also unexpected and missing ones."""
-        counts = at_a_glance(events.rows) if events.glances else by_spark(events)
+        counts = counted(events.rows)
         expected = events.case.plan.expect.errors
         for probe in sorted({worker.probe for worker in events.case.workers}):
             for window in events.case.windows:
@@ -53,33 +51,16 @@ class ClientErrors(Check):
                     yield measured("missing_errors", probe, window.name, float(missing))
 
 
-def at_a_glance(rows: EventRows) -> Counts:
-    """Count errors of a small run without Spark."""
+def counted(rows: EventRows) -> Counts:
+    """Count errors by probe, window and name."""
     counts = Counts()
     for table, time in _TABLES.items():
-        probes, errors, at = rows.columns(table, "probe", "error", time)
-        for window in rows.case.windows:
-            inside = (errors != EMPTY) & (at >= window.began) & (at < window.ended)
-            pairs, many = np.unique(np.stack([probes[inside], errors[inside]]), axis=1, return_counts=True)
-            for probe, error, count in zip(*pairs.tolist(), many.tolist(), strict=True):
-                for name in (rows.word("error", error) or "").split(","):
-                    counts[rows.word("probe", probe) or "", window.name, name] += count
-    return counts
-
-
-def by_spark(events: Events) -> Counts:
-    """Count errors of a run of any size with Spark."""
-    segments = Segments(events.case.windows)
-    names = F.explode(F.split("error", ",")).alias("error")
-    parts = [
-        events.table(table).filter(F.col("error").isNotNull()).select("probe", F.col(time).alias("at"), names)
-        for table, time in _TABLES.items()
-    ]
-    rows = parts[0]
-    for part in parts[1:]:
-        rows = rows.unionByName(part)
-    counts = Counts()
-    for row in events.gathered(rows.groupBy("probe", "error", *segments.of(F.col("at"))).count()).collect():
-        for window in segments.windows(row):
-            counts[row["probe"], window, row["error"]] += int(row["count"])
+        for part in rows.parts(table):
+            probes, errors, at = part.columns(table, "probe", "error", time)
+            for window in rows.case.windows:
+                inside = (errors != EMPTY) & (at >= window.began) & (at < window.ended)
+                pairs, many = np.unique(np.stack([probes[inside], errors[inside]]), axis=1, return_counts=True)
+                for probe, error, count in zip(*pairs.tolist(), many.tolist(), strict=True):
+                    for name in (part.word("error", error) or "").split(","):
+                        counts[part.word("probe", probe) or "", window.name, name] += count
     return counts

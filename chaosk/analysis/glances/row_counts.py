@@ -1,4 +1,4 @@
-"""Recount of each process's tally from its rows, with numpy; ``frames.row_counts`` does the same with Spark."""
+"""Recount of each process's tally from its rows, part by part."""
 
 from __future__ import annotations
 
@@ -8,18 +8,37 @@ from numpy.typing import NDArray
 from chaosk.analysis.case import Case, Process
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.reported_counts import OUTCOMES, POLL, READ, UNANSWERED, FigureKey, Figures, with_totals
-from chaosk.rundir.events.fingerprint import Hashes, by_group, hashed
+from chaosk.rundir.events.fingerprint import Fingerprint, Hashes, by_group, hashed
 
+_NONE = np.empty(0, np.int64)
+_TENTH = 100_000_000
 _WHATS = (*OUTCOMES, UNANSWERED, READ.what, POLL.what)
 
 
 def recounted(rows: EventRows) -> dict[Process, Figures]:
     """Return the recounted figures of each process with a tally; for a killed one up to its last tally."""
-    recount = _Recount(rows, rows.case)
-    gaps = recount.sends()
-    recount.reads()
-    recount.polls()
-    return {process: with_totals(recount.figures[process], gaps.get(process, 0)) for process in recount.figures}
+    figures: dict[Process, Figures] = {process: {} for process in rows.case.tallies}
+    answers: dict[Process, list[Numbers]] = {process: [] for process in figures}
+    for table in ("sends", "reads", "polls"):
+        for part in rows.parts(table):
+            recount = _Recount(part, rows.case)
+            recount.add(table)
+            for process, mine in recount.figures.items():
+                for key, found in mine.items():
+                    figures[process][key] = found.joined(figures[process].get(key, Fingerprint()))
+                answers[process].append(recount.answers.get(process, _NONE))
+    return {process: with_totals(figures[process], _longest_gap(answers[process])) for process in figures}
+
+
+def _ends_of_tenths(times: Numbers) -> Numbers:
+    """Return the first and the last time of each tenth of a second: few, and the long gaps are between them."""
+    inside = np.diff(times // _TENTH) == 0
+    return times[~np.concatenate([[False], inside]) | ~np.concatenate([inside, [False]])] if times.size else times
+
+
+def _longest_gap(parts: list[Numbers]) -> int:
+    """Return the longest time between neighbours."""
+    return int(np.diff(np.sort(np.concatenate(parts))).max(initial=0))
 
 
 class _Recount:
@@ -31,11 +50,16 @@ class _Recount:
         self._codes = np.array(sorted(codes), dtype=np.int64)
         self._processes = [codes[code] for code in sorted(codes)]
         reach = [case.reach(process) for process in self._processes]
-        self._at, self._read, self._polled = (np.array(column, np.int64) for column in zip(*reach, strict=True))
+        self._at, self._n, self._poll = (np.array(column, np.int64) for column in zip(*reach, strict=True))
         self.figures: dict[Process, Figures] = {process: {} for process in self._processes}
+        self.answers: dict[Process, Numbers] = {}
+        """Times of acknowledgements: the first and the last of each tenth of a second."""
 
-    def sends(self) -> dict[Process, int]:
-        """Count sends; return the longest time between acknowledgements by process."""
+    def add(self, table: str) -> None:
+        """Count the rows of a table."""
+        {"sends": self._sends, "reads": self._reads, "polls": self._polls}[table]()
+
+    def _sends(self) -> None:
         names = ("outcome", "seq", "scheduled", "completed")
         outcome, seq, scheduled, done = self._rows.columns("sends", *names)
         offset = self._rows.as_written("sends", "offset")
@@ -48,21 +72,20 @@ class _Recount:
         what[never] = _WHATS.index(UNANSWERED)
         known &= (what != EMPTY) & (never | (done <= self._at[process]))
         self._count("sends", known, process, what, hashed(seq, offset), np.where(never, 0, done - scheduled))
-        return self._gaps(process[acknowledged], done[acknowledged])
+        for number, who in enumerate(self._processes):
+            self.answers[who] = _ends_of_tenths(np.sort(done[acknowledged & (process == number)]))
 
-    def reads(self) -> None:
-        """Count deliveries."""
+    def _reads(self) -> None:
         offset, n = self._rows.columns("reads", "offset", "n")
         process, known = self._of("reads")
         what = np.full(len(n), _WHATS.index(READ.what))
-        self._count("reads", known & (n < self._read[process]), process, what, hashed(offset), np.zeros_like(n))
+        self._count("reads", known & (n < self._n[process]), process, what, hashed(offset), np.zeros_like(n))
 
-    def polls(self) -> None:
-        """Count polls."""
+    def _polls(self) -> None:
         number = self._rows.column("polls", "poll")
         process, known = self._of("polls")
         what, nothing = np.full(len(number), _WHATS.index(POLL.what)), np.zeros(len(number), np.int64)
-        known &= number < self._polled[process]
+        known &= number < self._poll[process]
         self._count("polls", known, process, what, nothing.view(np.uint64), nothing)
 
     def _of(self, table: str) -> tuple[Numbers, NDArray[np.bool_]]:
@@ -85,11 +108,3 @@ class _Recount:
             number, kind = divmod(rest, len(_WHATS))
             place = (self._rows.word("topic", topic_code), partition_1 - 1 if partition_1 else None)
             self.figures[self._processes[number]][FigureKey(_WHATS[kind], *(place if placed else ()))] = found
-
-    def _gaps(self, process: Numbers, done: Numbers) -> dict[Process, int]:
-        order = np.lexsort((done, process))
-        process, done = process[order], done[order]
-        same = process[1:] == process[:-1]
-        longest = np.zeros(len(self._processes), np.int64)
-        np.maximum.at(longest, process[1:][same], np.diff(done)[same])
-        return dict(zip(self._processes, longest.tolist(), strict=True))

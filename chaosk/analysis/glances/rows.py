@@ -6,6 +6,7 @@ is coded as numbers, with the same number for the same word in every table; a nu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import RLock
 from typing import Any
 
@@ -31,11 +32,17 @@ _BITS = 20
 """Bits of a partition or an incarnation in a packed number."""
 
 
+PART = 5_000_000
+"""Rows of a table that are held at once."""
+
+
 class EventRows:
     """Columns of the event tables, each read on first use, and kept."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, only: tuple[str, int] | None = None) -> None:
+        """Take all tables whole, but for one of which ``only`` names a row group."""
         self.case = case
+        self._only = only
         self._files: dict[str, EventFile] = {}
         self._columns: dict[tuple[str, str], Numbers] = {}
         self._codes: dict[str, dict[str, int]] = {}
@@ -45,7 +52,17 @@ class EventRows:
 
     def count(self, table: str) -> int:
         """Return the number of rows of a table."""
+        if self._only is not None and self._only[0] == table:
+            return self._file(table).length(self._only[1])
         return self.case.rows[table]
+
+    def parts(self, table: str) -> Iterator[EventRows]:
+        """Yield the rows of a long table in parts, each with codes of its own; those of a short one are one part."""
+        if self.count(table) <= PART:
+            yield self
+            return
+        for number in range(self._file(table).groups):
+            yield EventRows(self.case, (table, number))
 
     def column(self, table: str, column: str) -> Numbers:
         """Return a column of numbers, booleans (0 and 1) or text (see :meth:`code`); ``EMPTY`` for nulls.
@@ -165,10 +182,14 @@ class EventRows:
         ends = np.cumsum([self.count(table) for table in tables])[:-1]
         return dict(zip(tables, np.split(numbers, ends), strict=True))
 
-    def _read(self, table: str, column: str) -> Any:  # noqa: ANN401 - chunks of any type
+    def _file(self, table: str) -> EventFile:
         if table not in self._files:
             self._files[table] = EventFile(self.case.events, table)
-        return self._files[table].column(column)
+        return self._files[table]
+
+    def _read(self, table: str, column: str) -> Any:  # noqa: ANN401 - chunks of any type
+        group = self._only[1] if self._only is not None and self._only[0] == table else None
+        return self._file(table).column(column, group)
 
     def _numbers(self, name: str, column: Any) -> Numbers:  # noqa: ANN401 - as above
         if not pa.types.is_dictionary(column.type):

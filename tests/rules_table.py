@@ -98,6 +98,8 @@ nobody reported the topic's settings. So is what a reader had not reached when t
 reader, what a killed process may have had before its end, and what was sent after the reader had begun beyond it, or
 had passed its offset in a log that was cut back. So is a partition that no member held in the end. If that lasted for
 longer than `session.timeout.ms` and `max.poll.interval.ms` together, counted from the last heal, it is a violation.
+A last stable offset that is below the high watermark when the audit reads makes the run INCONCLUSIVE, whatever lies
+behind it, unless B10 tells of that partition.
 
 ## The rules, one by one
 """

@@ -15,6 +15,7 @@ from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import SMALL, Events
 from chaosk.analysis.frames.absent import bereft
 from chaosk.analysis.guards import guards
+from chaosk.analysis.held_back import held_back
 from chaosk.analysis.judge import rule
 from chaosk.analysis.ledger import ANSWERING, accounts, audited
 from chaosk.analysis.recreated.renumber import apart
@@ -93,7 +94,8 @@ def conclude(
     measures = sorted(figures, key=lambda m: (m.metric, m.subject, m.window))
     guards = [*met, *(guard for answer in answers for guard in answer.guards)]
     windows = {span.name: (span.began, span.ended) for span in case.windows}
-    ruling = rule(case.plan.expect, findings, [*guards, *audited(ledger, findings, guards)], measures, windows, lost)
+    guards += [*audited(ledger, findings, guards), *held_back(case, findings)]
+    ruling = rule(case.plan.expect, findings, guards, measures, windows, lost)
     last = max([case.record.ended, *(span.ended for span in case.phases if span.name == "audit")])
     return Verdict(
         scenario=case.plan.name,

@@ -6,7 +6,7 @@ import pytest
 from analysis.conftest import Judge
 from analysis.history import ORIGIN, History, Row, ns
 from analysis.tallying import tallies
-from analysis.transactional import piped
+from analysis.transactional import piped, transactional
 
 from chaosk.rundir.verdict import Outcome
 
@@ -278,3 +278,48 @@ def test_an_offset_that_is_committed_beyond_the_log_is_no_pass(judge: Judge) -> 
     history = History(records=50)
     history.add("groups", offset=60)
     assert judge(history).verdict is not Outcome.PASS
+
+
+def test_a_committed_transaction_of_which_nothing_is_visible_is_no_pass(judge: Judge) -> None:
+    """Its records were acknowledged and its commit was, too; careful readers are shown none of them."""
+    history = transactional()
+    for seq in range(20, 30):
+        history.drop("audit", seq=seq, isolation="read_committed")
+        history.drop("reads", seq=seq)
+    verdict = judge(history)
+    assert verdict.verdict is Outcome.VIOLATION
+    assert {each.rule for each in verdict.findings if each.severity == "violation"} & {"A4", "C3"}
+
+
+@pytest.mark.parametrize("outcome", ["ok", "info"])
+def test_a_last_stable_offset_below_the_high_watermark_is_no_pass(judge: Judge, outcome: str) -> None:
+    """When the audit read, it stood at 40 of 50: what is beyond was acknowledged and delivered, or nobody knows."""
+    history = History(records=50)
+    history.rows["audit"] = [
+        row for row in history.rows["audit"] if row["isolation"] == "read_uncommitted" or row["offset"] < 40
+    ]
+    history.each("audit_ranges", lambda row: row | {"end": 40 if row["isolation"] == "read_committed" else 50})
+    history.rows["reads"] = [row for row in history.rows["reads"] if row["offset"] < 40]
+    history.each("sends", lambda row: row | ({"outcome": outcome} if row["seq"] >= 40 else {}))
+    assert judge(history).verdict is Outcome.INCONCLUSIVE
+
+
+def test_an_open_transaction_of_somebody_else_is_no_pass(judge: Judge) -> None:
+    """When the audit read, the last stable offset stood at 50, before ten records of a transaction of others'."""
+    history = History(records=50)
+    for offset in range(50, 60):
+        history.add("audit", offset=offset, isolation="read_uncommitted", producer=None, producer_incarnation=None,
+                    seq=None, intact=False)  # fmt: skip
+    history.each("audit_ranges", lambda row: row | {"end": 50 if row["isolation"] == "read_committed" else 60})
+    assert judge(history).verdict is not Outcome.PASS
+
+
+def test_without_answers_copies_are_found_where_they_were_read(judge: Judge) -> None:
+    """acks=0: nobody was told an offset; the audit and the reader have one record twice, and its producer retries."""
+    history = History(records=50, acks=0, idempotent=False)
+    history.each("sends", lambda row: row | {"offset": None})
+    history.read(50, 19.99, seq=20)
+    history.audit(50, seq=20)
+    found = [each for each in judge(history).findings if each.check == "duplicate_in_log"]
+    assert [each.count for each in found] == [1]
+    assert {found[0].evidence[0]["offset"], found[0].evidence[0]["other_offset"]} == {20, 50}

@@ -21,6 +21,7 @@ from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.events import Events
 from chaosk.analysis.guards import guards, streams
+from chaosk.analysis.held_back import held_back
 from chaosk.analysis.histograms import Histograms
 from chaosk.analysis.self_check import recounted, tallied
 from chaosk.analysis.spark import tune
@@ -181,7 +182,7 @@ class Judge:
         """What guards say that need no Spark; None if none does, or if they cannot be asked alone."""
         try:
             case = read_case(rundir)
-            met = [*(streams(case) if mutant.table in WINDOWS else guards(case, self.progress))]
+            met = [*(streams(case) if mutant.table in WINDOWS else guards(case, self.progress)), *held_back(case, ())]
             if mutant.way == DAMAGED and mutant.table in TOLD:
                 met += tallied(case, recounted(Events(self.spark, case)), self.progress)
         except Exception:  # noqa: BLE001 - then the analysis says it

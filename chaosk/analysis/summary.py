@@ -24,7 +24,8 @@ def summary(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Accoun
 
 def _clauses(ruling: Ruling, findings: Sequence[Finding], ledger: Sequence[Account]) -> Iterable[str]:
     findings = sorted(findings, key=lambda f: _FIRST.index(f.check) if f.check in _FIRST else len(_FIRST))
-    violations = [finding.title for finding in findings if finding.severity is Severity.VIOLATION]
+    broken = [finding for finding in findings if finding.severity is Severity.VIOLATION]
+    violations = [f"{finding.title} ({finding.reason})" if finding.reason else finding.title for finding in broken]
     if violations:
         predicted = ", as predicted" if ruling.verdict is Outcome.PASS else ""
         yield f"{', '.join(violations)}{predicted}"

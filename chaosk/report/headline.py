@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chaosk.core.figures import bounds, comparison, figure
 from chaosk.report.grouped import Group, grouped
+from chaosk.report.reasons import reason_told
 from chaosk.report.words import SIGNS
 from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
 
@@ -133,7 +134,7 @@ def gist(verdict: Verdict) -> str:
     told = [guard.what for guard in verdict.guards]
     for finding in verdict.findings:
         if finding.severity is not Severity.INFORMATION:
-            told += [f"{finding.title} (allowed: {finding.reason})", finding.title]
+            told += [f"{finding.title} ({reason_told(finding)})", finding.title]
     for known in sorted(told, key=len, reverse=True):  # they may contain semicolons
         text = text.replace(known, "\0")
     clauses = [clause for clause in text.split("; ") if clause and "\0" not in clause]

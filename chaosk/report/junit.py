@@ -14,6 +14,7 @@ from chaosk.core.figures import bounds, figure, metric_name
 from chaosk.core.printable import printable
 from chaosk.report.headline import headline, is_predicted
 from chaosk.report.measures import window_name
+from chaosk.report.reasons import reason_told
 from chaosk.report.settings import Pairs
 from chaosk.rundir.verdict import Finding, Objective, Outcome, Severity, Verdict
 
@@ -79,9 +80,9 @@ def _check(check: str, state: str, verdict: Verdict) -> TestCase:
 
 
 def _evidence(finding: Finding) -> str:
-    allowed = f", allowed: {finding.reason}" if finding.reason else ""
+    why = f", {reason}" if (reason := reason_told(finding)) else ""
     rows = (", ".join(f"{key}={value}" for key, value in row.items()) for row in finding.evidence[:MOST_ROWS])
-    return "\n".join([f"{finding.severity} {finding.rule}: {finding.title}{allowed}", *rows])
+    return "\n".join([f"{finding.severity} {finding.rule}: {finding.title}{why}", *rows])
 
 
 def _objective(o: Objective) -> TestCase:

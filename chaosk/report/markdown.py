@@ -123,7 +123,8 @@ def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
         yield f"{escaped(finding.rule)}: {escaped(finding.title)}{reason}:"
         yield ""
     elif reason:
-        yield f"Allowed{reason}."
+        known = "Known" if finding.severity is Severity.VIOLATION else "Allowed"
+        yield f"{known}{reason}."
         yield ""
     if proof.ranges:
         yield from (f"- {escaped(told)}" for told in proof.ranges)

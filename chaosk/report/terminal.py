@@ -14,6 +14,7 @@ from chaosk.core.printable import printable
 from chaosk.report.grouped import grouped, rules
 from chaosk.report.headline import LOSS, gist, headline, sign, tone
 from chaosk.report.measures import ObjectiveRow, objective_rows, tiles
+from chaosk.report.reasons import reason_told
 from chaosk.report.timeline import causes
 from chaosk.rundir.paths import RunDir
 from chaosk.rundir.verdict import Finding, Outcome, Severity, Verdict
@@ -73,9 +74,9 @@ def _findings(verdict: Verdict) -> Iterator[RenderableType]:
     for group in groups:
         finding = group[0]
         mark, style = _SEVERITIES[finding.severity]
-        allowed = f"; allowed: {finding.reason}" if finding.reason else ""
+        why = f"; {reason}" if (reason := reason_told(finding)) else ""
         where = "; ".join(f"{_rows(one)}; chaosk explain {one.rule}" for one in group)
-        yield _line(f"  {mark} {rules(group)} {finding.title}{allowed} ({where})", style)
+        yield _line(f"  {mark} {rules(group)} {finding.title}{why} ({where})", style)
 
 
 def _rows(finding: Finding) -> str:

@@ -55,7 +55,7 @@ class Finding(Model):
     """One line for people, with the count."""
     severity: Severity
     reason: str | None = None
-    """The setting that allows it."""
+    """The setting that allows it; of a violation what is known of its cause."""
     count: int
     """Total number of rows."""
     evidence: Annotated[tuple[Row, ...], Field(strict=False)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from analysis.conftest import Judge
 from analysis.history import History, ns
-from analysis.ways import guards, told
+from analysis.ways import finding, guards, told
 
 from chaosk.rundir.verdict import Outcome
 
@@ -193,3 +193,24 @@ def test_records_of_unknown_offset_may_have_been_deleted(
     assert told(verdict, "violation").get("lost", 0) == violated
     assert told(verdict, "allowed").get("lost", 0) == allowed
     assert verdict.verdict is (Outcome.VIOLATION if violated else Outcome.PASS)
+
+
+@pytest.mark.proves("lost", "fires")
+def test_what_no_setting_deletes_is_told_as_deleted_by_another_client(judge: Judge) -> None:
+    """The log begins at 5, and nothing of this run deletes; another record is gone from the middle of the log."""
+    verdict = judge(deleted(keeping(), 5.0))
+    assert (verdict.verdict, told(verdict)) == (Outcome.VIOLATION, {"lost": 5})
+    reason = finding(verdict, "lost").reason
+    assert reason is not None
+    assert reason.startswith("deleted, as by another client's DeleteRecords: the log's start moved past it")
+    assert f"5 records lost ({reason})" in verdict.summary
+
+
+def test_what_is_gone_from_the_middle_of_a_log_was_not_deleted(judge: Judge) -> None:
+    """Near miss: DeleteRecords takes the first records alone."""
+    history = keeping()
+    for table in ("audit", "reads"):
+        history.drop(table, offset=20)
+    verdict = judge(history)
+    assert told(verdict) == {"lost": 1}
+    assert finding(verdict, "lost").reason is None

@@ -51,7 +51,9 @@ def test_records_that_another_client_deletes_are_lost(start: Callable[..., Any],
     assert gone > 100
     assert run.finish() == 1, run.text
     verdict = run.read("verdict.json")
-    assert [each["count"] for each in verdict["findings"] if each["check"] == "lost"] == [gone]
+    (lost,) = (each for each in verdict["findings"] if each["check"] == "lost")
+    assert lost["count"] == gone
+    assert "another client's DeleteRecords" in lost["reason"]
     (log,) = (each for each in verdict["ledger"] if not each["reader"])
     assert log["violation"] == gone
     assert log["owed"] == log["delivered"] + gone

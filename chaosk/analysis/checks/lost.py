@@ -29,7 +29,7 @@ class Lost(Check):
       not have been acknowledged.
     - ``hidden``: it is visible at read_uncommitted and not at read_committed, although it is in no transaction, or in a
       committed one.
-    - ``deleted``: the log starts after it.
+    - ``deleted``: the log starts after it, as after another client's ``DeleteRecords``.
 
     An advanced log start alone excuses nothing. A deleted record is excused, and has no row, if the topic's settings as
     reported by a broker can have deleted it: it was older than ``retention.ms``, the records after it exceeded

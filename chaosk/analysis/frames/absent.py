@@ -27,6 +27,11 @@ EXCUSED = "excused"
 """Severity of a record that need not be in the log: no finding, but a line of the ledger."""
 UNAUDITED = "the tail audit of its partition is not complete"
 UNREPORTED = "the log's start moved past it, and no broker reported the settings that may delete it"
+DELETED_OTHERWISE = (
+    "deleted, as by another client's DeleteRecords: the log's start moved past it, and no setting or step of this run "
+    "explains that"
+)
+"""Reason of a violation."""
 REMADE = "its topic was deleted and made again"
 SUPERSEDED = "compaction keeps only the latest record of a key"
 DELETED = (AGE, SIZE, UNREPORTED, UNMEASURED)
@@ -224,6 +229,7 @@ def _answers(events: Events) -> dict[str, Column]:
         *((holds & F.col("least").isNotNull(), word, why) for holds, word, why in cut),
         *((F.col("lone") == why, "allowed", why) for why in (_UNHEARD, ALONE)),
         *((holds & F.col("offset").isNull(), "unproven", NO_OFFSET) for holds, *_ in perhaps),
+        (below, "violation", DELETED_OTHERWISE),
         otherwise=("violation", None),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -103,7 +104,10 @@ def test_a_run_directory_that_leads_out_of_itself_is_refused(tmp_path: Path, out
      "live/writer-0/sends.arrows", "notes"],
 )  # fmt: skip
 def test_what_is_neither_file_nor_folder_is_refused_by_its_path(output: Path, name: str) -> None:
-    """A link leads out, a FIFO is waited for, a socket is neither: one error that names it, and no wait."""
+    """A link leads out, a FIFO is waited for, a socket and a device are neither: one error that names it, no wait.
+
+    The device is the one that the kernel lets anybody make (0, 0).
+    """
     made = create(output, "x", NOW)
     made.plan.write_text("{}")
     path = made.root / name
@@ -113,6 +117,7 @@ def test_what_is_neither_file_nor_folder_is_refused_by_its_path(output: Path, na
         (os.mkfifo, "a FIFO"),
         (lambda at: at.symlink_to(output), "a symbolic link"),
         (_bound, "a socket"),
+        (lambda at: os.mknod(at, stat.S_IFCHR | 0o600, os.makedev(0, 0)), "a device"),
     ):
         make(path)
         with pytest.raises(UsageError, match=f"^{re.escape(str(path))}: is {what}"):

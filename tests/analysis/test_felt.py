@@ -128,3 +128,18 @@ def test_a_fault_that_did_not_take_is_told_once(met: Any) -> None:
     history = ended_by_a_step(idle(History(records=250), "sends", "polls", "reads"), "writer", "reader")
     history.change("faults", {"fault": "kill"}, took=False, why="broker 1 ran")
     assert set(met(history)) == {"fault_not_verified"}
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_each_fault_has_to_be_felt(met: Any, *, both: bool) -> None:
+    """All probes were ended between two faults: the first one was felt, the second one was not."""
+    history = History(records=250)
+    history.beside = [{"name": "later", "at": "7s", "kill_broker": {"target": "broker 2"}, "for": "1s"}]
+    history.record["entries"].append({"entry": "later", "status": "done"})
+    history.add("faults", fault="later", step="kill_broker", targets="broker 2 on node3", invoked=7, applied=7.1,
+                heal_invoked=8.1, healed=9, took=True, undone=True)  # fmt: skip
+    if not both:
+        ended_by_a_step(idle(history, "sends", "polls", "reads", began=6.5, ended=30), "writer", "reader")
+    found = met(history)
+    assert ("fault_unfelt" not in found) is both
+    assert both or found["fault_unfelt"].startswith("while later was in place no probe attempted anything")

@@ -223,7 +223,12 @@ def test_a_group_that_begins_at_an_end_that_nobody_asked_for(ledger: Ledger) -> 
 
 @pytest.mark.parametrize(
     ("timeouts", "answer"),
-    [({}, "not_judged"), ({"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}, "violation")],
+    [
+        ({}, "not_judged"),
+        pytest.param({"session.timeout.ms": 6000}, "not_judged", marks=pytest.mark.long),
+        pytest.param({"max.poll.interval.ms": 6000}, "not_judged", marks=pytest.mark.long),
+        ({"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}, "violation"),
+    ],
 )
 def test_a_partition_that_no_member_was_ever_given_is_owed(
     ledger: Ledger, timeouts: dict[str, int], answer: str

@@ -138,3 +138,27 @@ def test_acks_1_allows_it(judge: Judge) -> None:
     verdict = judge(history)
     assert told(verdict, "allowed") == {"lost_write": 1}
     assert told(verdict, "violation") == {}
+
+
+@pytest.mark.proves("lost_write", "fires")
+@pytest.mark.parametrize("latest", [False, True])
+def test_what_a_group_was_given_first_is_not_where_its_debt_begins(
+    spark: SparkSession, tmp_path: Path, *, latest: bool
+) -> None:
+    """A3: the first ten records were given to nobody, though the group was there before them, at the log's start.
+
+    Near miss: it begins at the end, and had been told that this was 10.
+    """
+    history = unaudited()
+    history.read(21, 21 / 2 - 5 + 0.01)
+    history.rows["reads"] = sorted(
+        (row for row in history.rows["reads"] if row["offset"] >= 10), key=lambda row: int(row["offset"])
+    )
+    for number, row in enumerate(history.rows["reads"]):
+        row |= {"n": number, "poll": number}
+    if latest:
+        history.probes["reader"]["consume"]["config"] = {"auto.offset.reset": "latest"}
+        history.add("seeks", offset=10, at=-0.1, kind="reset")
+    found = asking(spark, tmp_path, "lost_write")(history)
+    expected = [] if latest else [(offset, -1, 10) for offset in range(10)]
+    assert [(row["offset"], row["before"], row["next"]) for row in found] == expected

@@ -165,3 +165,29 @@ def test_another_record_at_the_same_offset_is_delivered_once(judge: Judge) -> No
     """Near miss of B4: the offsets from 25 on were delivered twice, and were other records the second time."""
     verdict = judge(present())
     assert "redelivery" not in {finding.check for finding in verdict.findings}
+
+
+def darkened(targets: str) -> History:
+    """The same cut by no election: at 15 s these hosts lose their power, and broker 1 leads again with 25 records."""
+    history = present(seen=False)
+    history.topic["config"] = {"min.insync.replicas": 2}
+    history.entry = {"name": "kill", "at": "15s", "power_off": {"target": "host(broker(0, 1, 2))"}, "for": "500ms"}
+    history.change("faults", {"fault": "kill"}, step="power_off", targets=targets, invoked=ns(14.95), applied=ns(15),
+                   heal_invoked=ns(15.5), healed=ns(15.9))  # fmt: skip
+    for table in ("partitions", "offsets"):
+        rows = history.rows[table]
+        history.rows[table] = [row for row in rows if not ns(15) <= row["at"] < ns(15.9)]
+    history.each("partitions", lambda row: row | ({"leader_epoch": 5} if row["at"] >= ns(15.9) else {}))
+    return history
+
+
+@pytest.mark.proves("poll_order", "near miss")
+@pytest.mark.proves("commit_regression", "near miss")
+@pytest.mark.parametrize("dark", [3, 1])
+def test_a_loss_of_power_of_all_replicas_excuses_a_reader_as_well(judge: Judge, dark: int) -> None:
+    """What was on no disk was read and committed before: allowed together, but not where two of three went on."""
+    verdict = judge(darkened(", ".join(f"host node{n + 1}" for n in range(dark))))
+    rules = {"lost", "inconsistent_offset", "poll_order", "commit_regression"}
+    severity, other = ("allowed", "violation") if dark == 3 else ("violation", "allowed")
+    assert rules <= set(told(verdict, severity))
+    assert not rules & set(told(verdict, other))

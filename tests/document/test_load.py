@@ -146,3 +146,11 @@ def test_any_mutation_is_loaded_or_refused(tmp_path: Path, data: st.DataObject) 
         return
     assert problems
     assert all(1 <= problem.line <= len(lines) + 1 for problem in problems)
+
+
+@pytest.mark.parametrize("path", [path for path in shipped.SCENARIOS if "unclean" in path.read_text("utf-8")],
+                         ids=lambda path: path.stem)  # fmt: skip
+def test_shipped_scenarios_with_unclean_elections_have_a_reader(path: Path) -> None:
+    """A group is present while the log is cut back, and commits: what a truncation does to readers is tried."""
+    for scenario in load_variants(path).values():
+        assert [probe for probe in scenario.probes.values() if not probe.writes and any(probe.groups())]

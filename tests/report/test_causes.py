@@ -154,3 +154,14 @@ def test_limits_are_those_of_the_scenario() -> None:
         "writer": {"produce": {}},
     }
     assert limits(probes) == {"one": Limits(6, 7), "writer": Limits()}
+
+
+def test_a_session_that_a_broker_times_has_its_length(axis: Axis) -> None:
+    """KIP-848: the group's own protocol, in which the client sets no session; 45 s, and no member worked for 50 s."""
+    kip = {"one": {"consume": {"config": {"group.protocol": "consumer"}}}}
+    away = (killed(10, 61),)
+    told = said(axis, kept(*HELD, assignment(60, "other", "assign"), away=away, limits=limits(kip)))
+    assert told == (
+        "one was killed at +10.00 s: its session (45 s) ran out, and orders 0 went to other 50.0 s later",
+        "no member of readers worked on orders 0 for 50.0 s",
+    )

@@ -73,12 +73,14 @@ def test_every_row_of_evidence_is_in_the_ranges(make_run: MakeRun) -> None:
 
 
 def test_a_wait_is_no_fault(make_run: MakeRun) -> None:
-    """It is listed apart, and no band is drawn for it."""
+    """Nor is a look: they are listed apart, and no band is drawn for them."""
     kill = verdict().faults[0]
     wait = kill.model_copy(update={"name": "whole", "step": "wait", "targets": ""})
-    told = content(make_run(verdict(faults=(kill, wait))))
-    assert (told.faults, told.waits) == ((kill,), (wait,))
+    look = kill.model_copy(update={"name": "look", "step": "observe", "targets": ""})
+    told = content(make_run(verdict(faults=(kill, wait, look))))
+    assert (told.faults, told.waits) == ((kill,), (wait, look))
     assert "whole" not in told.svg
+    assert "look" not in told.svg
 
 
 def test_what_the_run_says_of_itself_is_told(make_run: MakeRun) -> None:

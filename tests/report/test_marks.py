@@ -63,3 +63,16 @@ def test_what_says_nothing_of_a_sender_is_left_out(axis: Axis) -> None:
     marks.add("inconsistent_offset", {"topic": "orders", "partition": 0, "offset": 1, "began": None})
     marks.add("lost", row(1, None))
     assert marks.of("writer") == {}
+
+
+def test_copies_and_what_a_group_passed_are_drawn_as_well(axis: Axis) -> None:
+    """A copy by its producer; what was never delivered by who sent it; what came out of order by who was given it."""
+    marks = Marks(axis)
+    marks.add("duplicate_in_log", row(1, 10.0))
+    marks.add("unseen", row(2, 11.0, group="readers"))
+    marks.add("lost_write", row(3, 12.0))
+    marks.add("poll_order", {"probe": "reader", "incarnation": 0, "began": int(ns(13.0))})
+    assert {kind: int(counts.sum()) for kind, counts in marks.of("writer").items()} == {
+        "lost": 1, "unseen": 1, "duplicated": 1,
+    }  # fmt: skip
+    assert {kind: int(counts.sum()) for kind, counts in marks.of("reader").items()} == {"reordered": 1}

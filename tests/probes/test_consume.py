@@ -158,9 +158,10 @@ def test_beginning_at_the_end_reads_only_what_comes(work: Work, filled: str, moc
     assert {row["offset"] for row in working.rows("seeks")} == {40}
 
 
-def test_where_latest_begins_is_written_down(work: Work, filled: str) -> None:
+@pytest.mark.parametrize("how", [{"assign": "all"}, {"group": "late"}], ids=["by itself", "for a group"])
+def test_where_latest_begins_is_written_down(work: Work, filled: str, how: dict[str, str]) -> None:
     """With nothing committed and ``latest`` it asks for the end, begins there and says so: the rest is not owed."""
-    working = work(consume(topic=filled, assign="all", config={"auto.offset.reset": "latest"}))
+    working = work(consume(topic=filled, **how, config={"auto.offset.reset": "latest"}))
     working.until(lambda state: state.lag == 0)
     working.end()
     assert working.rows("reads") == []

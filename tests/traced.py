@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from chaosk.hosts.scripts import PARTS, script
 from chaosk.hosts.transport.wrap import PATH
 from chaosk.spec.command import Command
 
+BY_SIGNALS = ("frozen", "awake", "held", "released")
+"""Actions that verify what a signal does, which is a moment later."""
+SOON = 10
+"""Seconds until it is seen at the latest."""
 ROUTE = "198.18.7.2 40000 198.18.7.1 2222"
 """What sshd tells of a connection."""
 
@@ -44,8 +49,12 @@ class Host:
         return self.program("sh", "-c", script(name), "chaosk", *map(str, words), stdin=stdin, lease=lease)
 
     def ask(self, name: str, *words: object, stdin: str = "", lease: str = "") -> str:
-        """Run a script that must succeed; what it says."""
+        """Run a script that must succeed; what it says. What a signal does is asked again until it is seen."""
         done = self.run(name, *words, stdin=stdin, lease=lease)
+        end = time.monotonic() + SOON
+        while done.returncode and words[0] in BY_SIGNALS and time.monotonic() < end:
+            time.sleep(0.05)
+            done = self.run(name, *words, stdin=stdin, lease=lease)
         assert done.returncode == 0, (name, words, done.stderr)
         return done.stdout
 

@@ -60,7 +60,7 @@ def test_clients_bootstrap_from_client_listeners() -> None:
 @pytest.mark.parametrize("plain", [{}, {"env": "A", "file": "b"}])
 def test_secret_is_in_exactly_one_place(plain: dict[str, str]) -> None:
     """A reference names an environment variable or a file, never both or none."""
-    with pytest.raises(ValidationError, match="exactly one of env and file"):
+    with pytest.raises(ValidationError, match="exactly one of env, file and command"):
         SecretRef.model_validate(plain)
 
 

@@ -24,6 +24,7 @@ _JUMPS = (
     "jump",
     "bastion",
     "gateway",
+    "ssh_config",
 )
 Setting = str | int | bool | SecretRef
 
@@ -45,7 +46,7 @@ def inventory_references(root: Node) -> Iterator[Found]:
 
 
 def jump_hosts(root: Node) -> Iterator[Found]:
-    """Yield each setting of a host that asks for a way through another one."""
+    """Yield each key of a host that names a jump host, which only a configuration of ssh(1) does."""
     hosts = descend(root, ("hosts",))
     for name, host in hosts.values.items() if isinstance(hosts, Mapping) else ():
         for key, place in host.keys.items() if isinstance(host, Mapping) else ():
@@ -53,7 +54,7 @@ def jump_hosts(root: Node) -> Iterator[Found]:
                 yield (
                     place,
                     ("hosts", name, key),
-                    "chaosk goes through no jump host; run it on a machine that reaches the hosts, and leave this out",
+                    "write jump hosts into a configuration of ssh(1), and name that: ssh: {config: ~/.ssh/config}",
                 )
 
 
@@ -65,7 +66,10 @@ def located(inventory: Inventory, folder: FilePath) -> Inventory:
 
     def host(each: Host) -> Host:
         files = {"key_file": absolute(each.key_file), "known_hosts": absolute(each.known_hosts)}
-        return each.model_copy(update=files)
+        secret = each.ssh.key_passphrase
+        moved = None if secret is None else secret.model_copy(update={"file": absolute(secret.file)})
+        ssh = each.ssh.model_copy(update={"config": absolute(each.ssh.config), "key_passphrase": moved})
+        return each.model_copy(update={**files, "ssh": ssh})
 
     hosts = {name: host(each) for name, each in inventory.hosts.items()}
     clients = {

@@ -29,6 +29,7 @@ from chaosk.document.references import references
 from chaosk.document.rounds import unrolled
 from chaosk.document.secrets import plain_secrets
 from chaosk.document.shape import Variants, inventory_shape, lab_shape, scenario_shape
+from chaosk.document.ssh_configs import configured
 from chaosk.document.variables import BLOCK as VARIABLES
 from chaosk.document.variables import defaults, substitute, uses
 from chaosk.document.variants import Variant, clashes, listed, once, variants, varying
@@ -142,7 +143,10 @@ def inventory_in(path: FilePath, data: bytes) -> Inventory | LabLayout:
     written: Any = plain(root)
     if lab:
         return from_plain(LabLayout, written["lab"])
-    return located(from_plain(Inventory, written), path.parent)
+    inventory, mistakes = configured(located(from_plain(Inventory, written), path.parent), root)
+    if mistakes:
+        raise wrong(path, mistakes)
+    return inventory
 
 
 def read(path: FilePath) -> bytes:

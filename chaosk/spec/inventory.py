@@ -22,17 +22,20 @@ from chaosk.spec.quorum import mistakes
 
 
 class SecretRef(Model):
-    """The location of a secret: an environment variable of chaosk's process, or a file on its machine."""
+    """The location of a secret: an environment variable of chaosk's process, or a file or a command of its machine."""
 
     env: str | None = None
     """Name of the environment variable that holds it."""
     file: str | None = None
     """Path of the file that holds it; one trailing newline is dropped."""
+    command: Argv | None = None
+    """A command that prints it, like that of a password store; it runs without a shell, one trailing newline is
+    dropped."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> SecretRef:
-        if (self.env is None) == (self.file is None):
-            msg = "write exactly one of env and file"
+        if [self.env, self.file, self.command].count(None) != 2:
+            msg = "write exactly one of env, file and command"
             raise ValueError(msg)
         return self
 
@@ -53,6 +56,19 @@ class Power(Model):
     with 0."""
 
 
+class SshSettings(Model):
+    """How a host is reached, where an address, an account and a key are not enough."""
+
+    config: str | None = None
+    """A configuration of ssh(1), relative to the inventory file, for example ``~/.ssh/config``. It gives what the
+    inventory leaves out: address, port, account, keys, certificates, known hosts, and the way there (``ProxyJump``,
+    ``ProxyCommand``). Without it chaosk reads no such file."""
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:][A-Za-z0-9_.:-]{0,252}$")] | None = None
+    """The host's name in that file; without it, its ``address``."""
+    key_passphrase: SecretRef | None = None
+    """The passphrase of its key; without it chaosk asks at the terminal, once. It is kept in memory only."""
+
+
 class Host(Model):
     """A machine that chaosk reaches over SSH."""
 
@@ -67,6 +83,8 @@ class Host(Model):
     known_hosts: str | None = None
     """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Checking is always
     strict."""
+    ssh: SshSettings = SshSettings()
+    """A configuration of ssh(1), for jump hosts among other things; the passphrase of a key."""
     sudo: bool = True
     """True if commands that need root go through ``sudo -n``; false if ``user`` is root."""
     gate: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9._-]+)+$")] | None = None

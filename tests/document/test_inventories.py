@@ -47,7 +47,12 @@ MISTAKES = [
     ("start: [/opt/kafka/start]", "start: /opt/kafka/start", "brokers.1.service.start", "write [/opt/kafka/start]"),
     ("pid_file: /run/kafka.pid", "pid_file: kafka.pid", "brokers.1.service.pid_file", "an absolute path"),
     ("{env: KAFKA_PASSWORD}", "hunter2", "client.sasl.password", "a secret must not be in a file"),
-    ("{env: KAFKA_PASSWORD}", "{env: A, file: b}", "client.sasl.password", "write exactly one of env and file"),
+    (
+        "{env: KAFKA_PASSWORD}",
+        "{env: A, file: b}",
+        "client.sasl.password",
+        "write exactly one of env, file and command",
+    ),
     ("{env: KAFKA_PASSWORD}", "{evn: A}", "client.sasl.password.evn", "did you mean 'env'?"),
     ("  security.protocol: SASL_SSL", "  security.protocol: [SASL_SSL]", "client.security.protocol", "not a list"),
     ("name: staging\n", "name: staging\nnetwork_namespace: ../etc\n", "network_namespace", "a name of lower-case"),

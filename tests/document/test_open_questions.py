@@ -56,7 +56,7 @@ def test_an_answered_inventory_is_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["proxy_jump", "ProxyJump", "jump_host", "bastion"])
 def test_a_jump_host_is_refused_by_name(tmp_path: Path, key: str) -> None:
-    """One line says that chaosk goes through none, and what to do; not that a key is unknown."""
+    """One line says where jump hosts are written; not that a key is unknown."""
     file = written(tmp_path)
     file.write_text(
         file.read_text("utf-8").replace("b1.example.net}}", f"b1.example.net, {key}: bastion}}}}", 1), "utf-8"
@@ -64,6 +64,6 @@ def test_a_jump_host_is_refused_by_name(tmp_path: Path, key: str) -> None:
     with pytest.raises(DocumentError) as caught:
         load_inventory(file)
     assert str(caught.value) == (
-        f"{file}:2:39: hosts.b1.{key}: chaosk goes through no jump host; run it on a machine that reaches the hosts, "
-        "and leave this out"
+        f"{file}:2:39: hosts.b1.{key}: write jump hosts into a configuration of ssh(1), and name that: "
+        "ssh: {config: ~/.ssh/config}"
     )

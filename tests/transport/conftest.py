@@ -18,6 +18,7 @@ import pytest
 from chaosk.spec.inventory import Host
 
 CONFIG = """
+{more}
 Port {port}
 ListenAddress 127.0.0.1
 HostKey {folder}/host_key
@@ -29,7 +30,6 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 LogLevel VERBOSE
-{more}
 """
 
 

@@ -46,9 +46,10 @@ NO_TEXT = {
     "Entry.at", "Entry.lasts", "Consume.processing", "BurnCpu.share", "EatMemory.share", "EatMemory.size",
     "SkewClock.offset", "SkewClock.drift", "FillDisk.free", "FillDisk.size", "LosePackets.share", "DelayNetwork.jitter",
     "SetQuota.producer_byte_rate", "SetQuota.consumer_byte_rate", "Transaction.lasts",
-    "DenyAccess.group", "Transaction.id",
+    "DenyAccess.group", "Transaction.id", "SecretRef.command", "SshSettings.config", "SshSettings.name",
 }  # fmt: skip
-"""Durations, sizes and shares: text in the file, numbers here. And what must be a name that a probe gives."""
+"""Durations, sizes and shares: text in the file, numbers here. And what must be a name that a probe gives, or is a
+word of a command of this machine, which no shell reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,8 +276,8 @@ def test_the_library_prints_nothing_by_itself(sshd: Sshd, tmp_path: Path) -> Non
         host = sshd.host(port=silent.getsockname()[1])
         script = (
             "import sys; from chaosk.core.errors import HostError; from chaosk.spec.inventory import Host\n"
-            "from chaosk.hosts.transport.ssh.login import login\n"
-            "try: login('node1', Host.model_validate_json(sys.argv[1]))\n"
+            "from chaosk.hosts.transport.ssh.gateways import Gateways\n"
+            "try: Gateways().login('node1', Host.model_validate_json(sys.argv[1]))\n"
             "except HostError as error: print(error)\n"
         )
 

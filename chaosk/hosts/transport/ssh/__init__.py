@@ -1,8 +1,9 @@
 """Commands over SSH: one persistent connection a host, shared by threads. Only this package imports paramiko.
 
-Host keys are checked strictly, without an option to accept an unknown one. ``~/.ssh/config`` is ignored: the inventory
-has all settings. A broken connection is replaced. A command is retried only if it was not sent yet or is repeatable;
-for any other the outcome is unknown, and ConnectionLost is raised. Any exit status is an answer and causes no retry.
+Host keys are checked strictly, without an option to accept an unknown one, on every jump host as well. A configuration
+of ssh(1) is read only where the inventory names it. A broken connection is replaced. A command is retried only if it
+was not sent yet or is repeatable; for any other the outcome is unknown, and ConnectionLost is raised. Any exit status
+is an answer and causes no retry.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from chaosk.core.errors import ConnectionLost, HostError, StepError
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.ssh.connection import NotSentError, SshConnection
+from chaosk.hosts.transport.ssh.gateways import Gateways
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 
@@ -25,7 +27,8 @@ class Ssh:
 
     def __init__(self, hosts: Mapping[str, Host]) -> None:
         """Connect lazily, at the first command."""
-        self._links = {name: SshConnection(name, host) for name, host in hosts.items()}
+        self._gateways = Gateways()
+        self._links = {name: SshConnection(name, host, self._gateways) for name, host in hosts.items()}
 
     def run(self, command: Command) -> Result:
         """See :meth:`Transport.run`."""
@@ -45,3 +48,4 @@ class Ssh:
         """See :meth:`Transport.close`."""
         for link in self._links.values():
             link.close()
+        self._gateways.close()

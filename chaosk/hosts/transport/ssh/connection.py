@@ -9,7 +9,7 @@ import paramiko
 from chaosk.core.errors import ConnectionLost
 from chaosk.hosts.transport import wrap
 from chaosk.hosts.transport.ssh.exchange import SLACK, Exchange
-from chaosk.hosts.transport.ssh.login import login
+from chaosk.hosts.transport.ssh.gateways import Gateways
 from chaosk.hosts.transport.ssh.shells import Shells
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
@@ -27,8 +27,9 @@ class NotSentError(Exception):
 class SshConnection:
     """The connection to one host."""
 
-    def __init__(self, name: str, host: Host) -> None:
-        """Take the host and its name in the inventory, for messages."""
+    def __init__(self, name: str, host: Host, gateways: Gateways) -> None:
+        """Take the host, its name in the inventory, for messages, and the way there."""
+        self._gateways = gateways
         self._name = name
         self._host = host
         self._client: paramiko.SSHClient | None = None
@@ -88,7 +89,7 @@ class SshConnection:
         with self._lock:
             transport = self._client.get_transport() if self._client else None
             if self._client is None or transport is None or not transport.is_active():
-                self._client = login(self._name, self._host)
+                self._client = self._gateways.login(self._name, self._host)
             return self._client
 
     def _drop(self, client: paramiko.SSHClient) -> None:

@@ -1,0 +1,114 @@
+"""The way to a host: its jump hosts, nearest first, and the host itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from chaosk.core.errors import HostError, UsageError
+from chaosk.hosts import ssh_config
+from chaosk.hosts.ssh_config import SshConfigEntry
+from chaosk.spec.inventory import Host, SecretRef
+
+_JUMP = re.compile(
+    r"(?:ssh://)?(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>\d+))?/?"
+)
+_MOST = 8
+"""Jump hosts on a way; more are taken for a circle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One SSH server on the way, and how to log in there."""
+
+    label: str
+    """What messages call it; empty for the host itself."""
+    address: str
+    port: int
+    user: str
+    key_files: tuple[Path, ...]
+    certificates: tuple[Path, ...]
+    agent: str | None
+    """The socket of the SSH agent; None to ask none."""
+    only_these_keys: bool
+    """True if an agent is asked for the keys in ``key_files`` only."""
+    known_hosts: tuple[Path, ...]
+    key_alias: str | None
+    proxy_command: str | None = None
+    """The command that leads there, on the first hop only."""
+    proxied_at: str = ""
+    """File and line that name this hop or the command."""
+    passphrase: SecretRef | None = None
+    strict_key: bool = False
+    """True if the inventory names the key, so that it must be there."""
+
+    @property
+    def key_name(self) -> str:
+        """Return the name under which its host key is known, without a port."""
+        return self.key_alias or self.address
+
+
+def route(name: str, host: Host) -> tuple[Hop, ...]:
+    """Return the hops to a host of the inventory, itself last; raises HostError."""
+    if host.ssh.config is None:
+        return (_own(host),)
+    try:
+        own = ssh_config.entry(Path(host.ssh.config), host.ssh.name or host.address, host.user, host.port)
+        return (*_jumps(own, host.ssh.key_passphrase), _configured(own, host))
+    except UsageError as error:
+        raise HostError(name, str(error)) from error
+
+
+def _own(host: Host) -> Hop:
+    """Return the hop to a host that is described by the inventory alone."""
+    return Hop(
+        label="", address=host.address, port=host.port, user=host.user,
+        key_files=() if host.key_file is None else (Path(host.key_file).expanduser(),), certificates=(),
+        agent=None if host.key_file is not None else os.environ.get("SSH_AUTH_SOCK"), only_these_keys=False,
+        known_hosts=(Path(host.known_hosts or "~/.ssh/known_hosts").expanduser(),), key_alias=None,
+        passphrase=host.ssh.key_passphrase, strict_key=host.key_file is not None,
+    )  # fmt: skip
+
+
+def _configured(own: SshConfigEntry, host: Host) -> Hop:
+    """Return the hop to a host whose settings in the inventory precede those of a configuration."""
+    keys = own.key_files if host.key_file is None else (Path(host.key_file).expanduser(),)
+    return Hop(
+        label="", address=host.address, port=host.port, user=host.user, key_files=keys, certificates=own.certificates,
+        agent=own.agent if host.key_file is None else None, only_these_keys=own.only_these_keys,
+        known_hosts=own.known_hosts if host.known_hosts is None else (Path(host.known_hosts).expanduser(),),
+        key_alias=own.key_alias, proxy_command=own.proxy_command, proxied_at=own.proxied_at,
+        passphrase=host.ssh.key_passphrase, strict_key=host.key_file is not None,
+    )  # fmt: skip
+
+
+def _jumps(target: SshConfigEntry, passphrase: SecretRef | None, beyond: tuple[str, ...] = ()) -> tuple[Hop, ...]:
+    """Return the jump hosts to a target; the first one may have jump hosts of its own, as with ssh(1)."""
+    hops: list[Hop] = []
+    for position, text in enumerate(target.jumps):
+        written = _JUMP.fullmatch(text)
+        if written is None:
+            raise UsageError(f"{target.proxied_at}: {text!r} is no jump host; write [USER@]HOST[:PORT]")
+        if text in beyond or len(beyond) + len(target.jumps) > _MOST:
+            raise UsageError(
+                f"{target.proxied_at}: the jump host {text} is reached through itself, or through more than {_MOST} "
+                "others; give it `ProxyJump none`"
+            )
+        port = None if written["port"] is None else int(written["port"])
+        found = ssh_config.entry(target.file, written["host"].strip("[]"), written["user"], port)
+        if position == 0:
+            hops += _jumps(found, passphrase, (*beyond, *target.jumps))
+        label = f"jump host {text} ({target.proxied_at})"
+        hops.append(_jump(label, found, passphrase, found.proxy_command if position == 0 else None))
+    return tuple(hops)
+
+
+def _jump(label: str, found: SshConfigEntry, passphrase: SecretRef | None, proxy_command: str | None) -> Hop:
+    return Hop(
+        label=label, address=found.address, port=found.port, user=found.user, key_files=found.key_files,
+        certificates=found.certificates, agent=found.agent, only_these_keys=found.only_these_keys,
+        known_hosts=found.known_hosts, key_alias=found.key_alias, proxy_command=proxy_command,
+        proxied_at=found.proxied_at, passphrase=passphrase,
+    )  # fmt: skip

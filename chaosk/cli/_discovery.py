@@ -77,16 +77,19 @@ class Discovery:
 
 def ssh_access(options: Mapping[str, Any]) -> SshAccess | None:
     """Return how hosts are reached; None if no option is about that."""
-    from chaosk.discovery.ssh_access import SshAccess, configuration, login_of  # noqa: PLC0415 - loads paramiko
+    from chaosk.discovery.ssh_access import SshAccess, login_of  # noqa: PLC0415 - as above
+    from chaosk.hosts.ssh_config import entry  # noqa: PLC0415 - as above
 
     file = options["ssh_config"]
     if not options["ssh"] and file is None:
         return None
     usual = Path("~/.ssh/config").expanduser()
     file = file if file is not None or not usual.is_file() else usual
+    if file is not None:
+        entry(file.expanduser(), "localhost")  # its mistakes are told before anything is asked
     return SshAccess(
         logins=tuple(login_of(text) for text in options["ssh"]), key_file=options["key"],
-        known_hosts=options["known_hosts"], config=None if file is None else configuration(file), config_file=file,
+        known_hosts=options["known_hosts"], config_file=file,
     )  # fmt: skip
 
 

@@ -60,4 +60,5 @@ def _like(inventory: Inventory) -> SshAccess:
     return SshAccess(
         logins=(SshLogin(user=first.user),), key_file=None if first.key_file is None else Path(first.key_file),
         known_hosts=None if first.known_hosts is None else Path(first.known_hosts),
+        config_file=None if first.ssh.config is None else Path(first.ssh.config),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from chaosk.document.scalars import resolve
 from chaosk.spec.open_question import question
 
 _TOP = ("name", "network_namespace", "hosts", "brokers", "controllers", "zookeepers", "kafka", "client")
-_HOST = ("address", "port", "user", "key_file", "known_hosts", "sudo", "gate")
+_HOST = ("address", "port", "user", "key_file", "known_hosts", "ssh", "sudo", "gate")
 _SERVER = (
     "host", "service", "config", "data", "log", "rack", "listeners", "controller_listener", "port", "client_port",
     "peer_ports",

@@ -21,7 +21,7 @@ class DiscoveredMachine:
     names: list[str]
     """What it is called: a name given for it, then the addresses by which it was named."""
     settings: dict[str, tuple[Value, str]] = field(default_factory=dict)
-    """The keys of its host in the inventory, with their sources."""
+    """The keys of its host in the inventory, one in a block as ``ssh.config``, with their sources."""
     network: set[str] = field(default_factory=set)
     """Network addresses that its names resolve to."""
     said: HostDescription | None = None
@@ -57,7 +57,7 @@ def name_all(machines: Sequence[DiscoveredMachine]) -> None:
 def host_findings(machines: Sequence[DiscoveredMachine]) -> Findings:
     """Return the hosts of the inventory."""
     facts = [
-        Learned(("hosts", machine.name, key), value, source)
+        Learned(("hosts", machine.name, *key.split(".")), value, source)
         for machine in machines
         for key, (value, source) in machine.settings.items()
         if _DEFAULTS.get(key) != value

@@ -16,7 +16,7 @@ from chaosk.discovery.ansible_findings import AnsibleFindings, ansible_findings
 from chaosk.discovery.client_properties import ClientTranslation
 from chaosk.discovery.cluster_description import describe
 from chaosk.discovery.cluster_findings import cluster_findings
-from chaosk.discovery.findings import Findings, Learned
+from chaosk.discovery.findings import Findings, Learned, Value
 from chaosk.discovery.host_description import HostDescription, read
 from chaosk.discovery.host_findings import HostFindings
 from chaosk.discovery.host_findings import host_findings as process_findings
@@ -24,6 +24,7 @@ from chaosk.discovery.machines import DiscoveredMachine, host_findings, machine_
 from chaosk.discovery.merge import InventoryDraft, merge
 from chaosk.discovery.properties_files import properties_findings
 from chaosk.discovery.ssh_access import ADDRESS, SshAccess
+from chaosk.document.ssh_configs import configured_host
 from chaosk.hosts.commands.discovery import describe as describe_host
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.inventory import Host
@@ -115,11 +116,13 @@ def _head(asked: Search, cluster_id: str) -> Findings:
 
 
 def _known(name: str, host: Host) -> DiscoveredMachine:
-    settings = {
+    settings: dict[str, tuple[Value, str]] = {
         key: (value, "the inventory")
         for key, value in host.model_dump(exclude_unset=True).items()
         if key in {"address", "port", "user", "key_file", "known_hosts", "sudo", "gate"}
     }
+    for key, value in (("ssh.config", host.ssh.config), ("ssh.name", host.ssh.name)):
+        settings |= {} if value is None else {key: (value, "the inventory")}
     return DiscoveredMachine(
         names=[host.address], settings=settings, network={*_resolved(host.address)}, name=name, fixed=True
     )
@@ -170,8 +173,7 @@ def _visit(machines: Sequence[DiscoveredMachine], access: SshAccess, say: Callab
         options = {key: value for key, value in offered.items() if value[1].startswith("--")}
         machine.settings = {**offered, **machine.settings, **options}
         try:
-            values = {key: value for key, (value, _) in machine.settings.items()}
-            hosts[machine.names[0]] = Host.model_validate(values)
+            hosts[machine.names[0]], _ = configured_host(_host(machine.settings))
         except ValidationError as error:
             raise UsageError(f"{machine.names[0]}: {error.errors()[0]['msg']}; name another login with --ssh") from None
     if not hosts:
@@ -190,6 +192,15 @@ def _visit(machines: Sequence[DiscoveredMachine], access: SshAccess, say: Callab
             machine.said = answer
             if answer.as_root and hosts[machine.names[0]].user == "root":
                 machine.settings["sudo"] = (False, "root itself logs in")
+
+
+def _host(settings: Mapping[str, tuple[Value, str]]) -> Host:
+    """Return a host with these keys; raises ValidationError."""
+    values: dict[str, object] = {}
+    ssh: dict[str, object] = {}
+    for key, (value, _) in settings.items():
+        (ssh if key.startswith("ssh.") else values)[key.removeprefix("ssh.")] = value
+    return Host.model_validate({**values, "ssh": ssh})
 
 
 def _describe(transport: Ssh, key: str, hosts: Mapping[str, Host]) -> HostDescription | str:

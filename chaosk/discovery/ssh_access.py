@@ -1,6 +1,7 @@
-"""How hosts are reached over SSH: from options, and from an OpenSSH client configuration.
+"""How hosts are reached over SSH: from options, and from a configuration of ssh(1).
 
-An inventory has all settings of its hosts, and chaosk ignores ``~/.ssh/config`` otherwise; here it is translated.
+Its settings are translated to those of the inventory. A host that needs more than these, like jump hosts, gets the name
+of the configuration.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import paramiko
-
 from chaosk.core.errors import UsageError
 from chaosk.discovery.findings import Value
+from chaosk.hosts.ssh_config import entry
 
 _LOGIN = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9.-]*|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]+)?(?::(?P<port>\d+))?"
 )
 ADDRESS = "where it is named"
 """The source of an address that no setting has changed."""
+CONFIG = "ssh.config"
+"""The key of a host that names a configuration of ssh(1)."""
 _KEYS = ("id_ed25519", "id_ecdsa", "id_rsa")
 
 
@@ -41,8 +43,8 @@ class SshAccess:
     logins: tuple[SshLogin, ...] = ()
     key_file: Path | None = None
     known_hosts: Path | None = None
-    config: paramiko.SSHConfig | None = None
     config_file: Path | None = None
+    """A configuration of ssh(1)."""
     own: Mapping[str, Mapping[str, tuple[Value, str]]] = field(default_factory=dict)
     """By address, settings of another source, like an inventory of Ansible's, with that source."""
 
@@ -51,7 +53,7 @@ class SshAccess:
         return tuple(login.host for login in self.logins if login.host is not None)
 
     def settings(self, address: str) -> dict[str, tuple[Value, str]]:
-        """Return the keys of a host in the inventory, each with its source; raises UsageError for a jump host."""
+        """Return the keys of a host in the inventory, each with its source; raises UsageError."""
         found: dict[str, tuple[Value, str]] = dict(self.own.get(address, {}))
         found.setdefault("address", (address, ADDRESS))
         found |= self._configured(address)
@@ -61,38 +63,33 @@ class SshAccess:
         ):
             found |= {} if login.user is None else {"user": (login.user, "--ssh")}
             found |= {} if login.port is None else {"port": (login.port, "--ssh")}
-        if "user" not in found:
+        if "user" not in found and CONFIG not in found:
             found["user"] = (getpass.getuser(), "this account, since --ssh names none")
         if self.key_file is not None:
             found["key_file"] = (str(self.key_file.expanduser().absolute()), "--key")
-        elif "key_file" not in found and (usual := _usual_key()) is not None:
+        elif "key_file" not in found and CONFIG not in found and (usual := _usual_key()) is not None:
             found["key_file"] = (str(usual), "the key of this account; there is no SSH agent")
         if self.known_hosts is not None:
             found["known_hosts"] = (str(self.known_hosts.expanduser().absolute()), "--known-hosts")
         return found
 
     def _configured(self, address: str) -> dict[str, tuple[Value, str]]:
-        if self.config is None:
+        if self.config_file is None:
             return {}
-        said, source = self.config.lookup(address), f"{self.config_file}"
-        for name in ("proxyjump", "proxycommand"):
-            if (said.get(name) or "none").lower() != "none":
-                raise UsageError(
-                    f"{self.config_file}: {address} is reached by {name} {said[name]}, and chaosk goes through no jump "
-                    "host: run chaosk on a machine that reaches the hosts themselves, like that one"
-                )
-        found: dict[str, tuple[Value, str]] = {}
-        if said["hostname"] != address:
-            found["address"] = (said["hostname"], source)
-        if "user" in said:
-            found["user"] = (said["user"], source)
-        if "port" in said:
-            found["port"] = (int(said["port"]), source)
-        keys = [Path(one).expanduser() for one in said.get("identityfile", ())]
-        if existing := next((one for one in keys if one.is_file()), None):
+        file = self.config_file.expanduser().absolute()
+        own, source = entry(file, address), f"{self.config_file}"
+        if not own.direct or own.key_alias is not None or own.certificates:
+            return {CONFIG: (str(file), source if own.direct else f"reached as in {own.proxied_at}")}
+        found: dict[str, tuple[Value, str]] = {"user": (own.user, source)}
+        if own.address != address:
+            found["address"] = (own.address, source)
+        if own.port != 22:
+            found["port"] = (own.port, source)
+        usual = [Path.home() / ".ssh" / name for name in _KEYS]
+        if existing := next((key for key in own.key_files if key.is_file() and key not in usual), None):
             found["key_file"] = (str(existing.absolute()), source)
-        if "userknownhostsfile" in said:
-            found["known_hosts"] = (str(Path(said["userknownhostsfile"].split()[0]).expanduser().absolute()), source)
+        if own.known_hosts and own.known_hosts[0] != Path.home() / ".ssh" / "known_hosts":
+            found["known_hosts"] = (str(own.known_hosts[0].absolute()), source)
         return found
 
 
@@ -105,17 +102,6 @@ def login_of(text: str) -> SshLogin:
         raise UsageError(f"--ssh {text}: no login; write USER@ for all hosts, or USER@HOST or USER@HOST:PORT for one")
     port = found["port"]
     return SshLogin(found["user"], (found["host"] or "").strip("[]") or None, None if port is None else int(port))
-
-
-def configuration(path: Path) -> paramiko.SSHConfig:
-    """Read an OpenSSH client configuration; raises UsageError if that is not possible."""
-    try:
-        return paramiko.SSHConfig.from_path(str(path.expanduser()))
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise UsageError(f"{path}: cannot be read: {why}; name a file that you may read") from error
-    except (paramiko.SSHException, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: is no configuration of ssh(1): {error}") from error
 
 
 def _usual_key() -> Path | None:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from chaosk.core.errors import UsageError
-from chaosk.discovery.ssh_access import SshAccess, SshLogin, configuration, login_of
+from chaosk.discovery.inventory_text import inventory_text
+from chaosk.discovery.machines import DiscoveredMachine, host_findings
+from chaosk.discovery.merge import InventoryDraft
+from chaosk.discovery.ssh_access import SshAccess, SshLogin, login_of
 
 pytestmark = pytest.mark.pure
 
@@ -39,7 +42,7 @@ def access(folder: Path, text: str, *logins: str) -> SshAccess:
     """Access by a configuration with this text, and these options."""
     file = folder / "config"
     file.write_text(text, "utf-8")
-    return SshAccess(logins=tuple(map(login_of, logins)), config=configuration(file), config_file=file)
+    return SshAccess(logins=tuple(map(login_of, logins)), config_file=file)
 
 
 def test_a_configuration_is_translated(tmp_path: Path) -> None:
@@ -55,8 +58,25 @@ def test_a_configuration_is_translated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["ProxyJump bastion.example.net", "ProxyCommand ssh -W %h:%p bastion"])
-def test_a_jump_host_is_refused(tmp_path: Path, line: str) -> None:
-    """One line says where to run chaosk instead; `none` is no jump host."""
-    with pytest.raises(UsageError, match="chaosk goes through no jump host: run chaosk on a machine that reaches"):
-        access(tmp_path, f"Host *\n {line}\n").settings("kafka1")
-    assert access(tmp_path, f"Host *\n {line.partition(' ')[0]} none\n").settings("kafka1")["address"][0] == "kafka1"
+def test_a_host_behind_others_gets_the_name_of_the_configuration(tmp_path: Path, line: str) -> None:
+    """Its line is the source; an option of chaosk still goes first. `none` is no jump host."""
+    found = access(tmp_path, f"Host *\n {line}\n User nina\n Port 2222\n", "ops@").settings("kafka1")
+    assert found == {
+        "address": ("kafka1", "where it is named"),
+        "ssh.config": (f"{tmp_path}/config", f"reached as in {tmp_path}/config:2"),
+        "user": ("ops", "--ssh"),
+    }  # fmt: skip
+    assert "ssh.config" not in access(tmp_path, f"Host *\n {line.partition(' ')[0]} none\n").settings("kafka1")
+
+
+def test_a_mistake_in_a_configuration(tmp_path: Path) -> None:
+    """With its line."""
+    with pytest.raises(UsageError, match=rf"{tmp_path}/config:2: Bad configuration option: prot"):
+        access(tmp_path, "Host *\n Prot 22\n").settings("kafka1")
+
+
+def test_the_configuration_is_a_block_in_the_inventory() -> None:
+    """As an inventory has it."""
+    machine = DiscoveredMachine(names=["kafka1"], settings={"ssh.config": ("/x/config", "there")}, name="kafka1")
+    facts = {fact.place: fact for fact in host_findings([machine]).facts}
+    assert "    ssh: {config: /x/config}" in inventory_text(InventoryDraft(facts, {}))

@@ -2,8 +2,9 @@
 
 ``python bench hands [--rounds 50] [--lab NAME]``. A lab is put up; `true` is run on its hosts, as root by sudo and as
 the account itself, on a connection that is made for it and on one that is kept; then on all hosts at once at a planned
-moment, as steps of a timeline are. When a command starts is stamped by the host; hosts of a lab share this machine's
-clock, so the stamps can be compared.
+moment, as steps of a timeline are. One host is also reached over another as its jump host, beside direct: a jump may
+cost no more than one round trip a command. When a command starts is stamped by the host; hosts of a lab share this
+machine's clock, so the stamps can be compared.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from statistics import median, quantiles
+from tempfile import TemporaryDirectory
 
 from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
+from chaosk.hosts.transport.ssh.gateways import Gateways
 from chaosk.lab.namespace import inside
 from chaosk.run.clock import now, sleep_until
 from chaosk.spec.command import Command
-from chaosk.spec.inventory import Inventory
+from chaosk.spec.inventory import Host, Inventory, SshSettings
 from chaosk.spec.lab_layout import LabLayout
 
 NEVER = threading.Event()
@@ -53,6 +57,44 @@ def kept(transport: Ssh, host: str, rounds: int, *, sudo: bool) -> list[float]:
         began = time.monotonic()
         transport.run(true(host, sudo=sudo))
         times.append(time.monotonic() - began)
+    return times
+
+
+def over_jump(inventory: Inventory, folder: Path) -> tuple[Host, Host]:
+    """The second host of the lab direct, and over the first one as its jump host."""
+    jump, target = list(inventory.hosts.values())[:2]
+    config = folder / "ssh_config"
+    config.write_text(
+        f"Host jump\n HostName {jump.address}\n Port {jump.port}\n User {jump.user}\n ProxyJump none\n"
+        f"Host *\n IdentityFile {jump.key_file}\n UserKnownHostsFile {jump.known_hosts}\n ProxyJump jump\n"
+    )
+    return target, target.model_copy(update={"ssh": SshSettings(config=str(config))})
+
+
+def beside(direct: Host, jumped: Host, rounds: int, *, sudo: bool) -> tuple[list[float], list[float]]:
+    """Seconds of a command direct and over a jump host, in turns, so that both meet the same load."""
+    transport = Ssh({"direct": direct, "jumped": jumped})
+    times: dict[str, list[float]] = {"direct": [], "jumped": []}
+    for name in times:
+        transport.run(true(name, sudo=sudo))
+    for _ in range(rounds):
+        for name, own in times.items():
+            own.extend(kept(transport, name, 1, sudo=sudo))
+    transport.close()
+    return times["direct"], times["jumped"]
+
+
+def round_trips(jump: Host, rounds: int) -> list[float]:
+    """Seconds of the smallest request to a host's SSH server and its answer: what a jump over it adds at the least."""
+    gateways, times = Gateways(), []
+    client = gateways.login("jump", jump)
+    link = client.get_transport()
+    assert link is not None  # noqa: S101 - it was made right now
+    for _ in range(rounds):
+        began = time.monotonic()
+        link.global_request("keepalive@openssh.com", wait=True)
+        times.append(time.monotonic() - began)
+    client.close()
     return times
 
 
@@ -92,6 +134,15 @@ def measure(inventory: Inventory, rounds: int) -> None:
         print(told(f"{who}, fresh connection", alone))
         print(told(f"{who}, kept connection", ready))
         print(f"{f'{who}, kept / fresh':34} {median(ready) / median(alone):.3f} (target 0.1)")
+    with TemporaryDirectory() as folder:
+        near, far = over_jump(inventory, Path(folder))
+        for sudo, who in ((True, "root"), (False, "account")):
+            direct, jumped = beside(near, far, 4 * rounds, sudo=sudo)
+            print(told(f"{who}, kept, direct", direct))
+            print(told(f"{who}, kept, over a jump host", jumped))
+        trips = round_trips(inventory.hosts[hosts[0]], 4 * rounds)
+        print(told("round trip to the jump host", trips))
+        print(f"{'a jump / a round trip':34} {(median(jumped) - median(direct)) / median(trips):.2f} (target 1)")
     late, apart = together(transport, hosts, rounds)
     transport.close()
     print(told("start after its planned time", late))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import shutil
 import signal
 import socket
@@ -10,9 +12,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -92,6 +95,74 @@ def test_a_host_behind_two_jump_hosts(servers: Servers, tmp_path: Path) -> None:
     assert isinstance(outer.sock, socket.socket)
     assert outer.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
     transport.close()
+
+
+@contextmanager
+def delayed(port: int, seconds: float) -> Iterator[int]:
+    """A port that leads to another one, with a delay each way."""
+    ends: list[socket.socket] = []
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        waiting: queue.Queue[tuple[float, bytes]] = queue.Queue()
+
+        def deliver() -> None:
+            with contextlib.suppress(OSError):
+                while data := (item := waiting.get())[1]:
+                    time.sleep(max(0.0, item[0] - time.monotonic()))
+                    sink.sendall(data)
+
+        threading.Thread(target=deliver, daemon=True).start()
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                waiting.put((time.monotonic() + seconds, data))
+        waiting.put((0.0, b""))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            near, far = listener.accept()[0], socket.create_connection(("127.0.0.1", port))
+            ends.extend((near, far))
+            for end in ends:
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()[1]
+    for end in ends:
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+        end.close()
+
+
+def test_a_jump_costs_one_round_trip_a_command(servers: Servers, tmp_path: Path) -> None:
+    """A jump host 50 ms away and back: a command in the kept shell takes that once, not twice."""
+    with delayed(servers.outer.port, 0.025) as port:
+        config = servers.config(tmp_path, jumps="ProxyJump outer")
+        known = tmp_path / "known_hosts"
+        known.write_text((servers.outer.folder / "known_hosts").read_text().replace(str(servers.outer.port), str(port)))
+        text = config.read_text().replace(f"Port {servers.outer.port}", f"Port {port}")
+        config.write_text(text.replace(f"{servers.outer.folder}/known_hosts", str(known)))
+        transport = Ssh({"node1": behind(servers, config)})
+        times = []
+        for _ in range(9):
+            began = time.monotonic()
+            transport.run(Command(host="node1", argv=("true",), repeatable=True))
+            times.append(time.monotonic() - began)
+        transport.close()
+    assert 0.05 < median(times) < 0.095
+
+
+def test_an_answer_in_parts_is_acknowledged_at_once(servers: Servers, tmp_path: Path) -> None:
+    """Else the sshd of the jump host, which has Nagle's algorithm on, holds back stderr for 40 ms a command."""
+    transport = Ssh({"node1": behind(servers, servers.config(tmp_path, jumps="ProxyJump outer"))})
+    times = []
+    for _ in range(25):
+        began = time.monotonic()
+        transport.run(Command(host="node1", argv=("true",), repeatable=True))
+        times.append(time.monotonic() - began)
+    transport.close()
+    assert median(times) < 0.038
 
 
 def test_hosts_share_the_connection_to_their_jump_host(servers: Servers, tmp_path: Path) -> None:

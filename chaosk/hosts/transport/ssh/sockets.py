@@ -17,9 +17,23 @@ UNACKNOWLEDGED = 10_000
 """Milliseconds of unacknowledged data after which the connection breaks."""
 
 
+class PromptSocket(socket.socket):
+    """A TCP socket that acknowledges at once what it has received.
+
+    Nagle's algorithm is on in an sshd that only forwards: the second part of an answer waits there until the first one
+    is acknowledged, which Linux delays by 40 ms. Linux forgets the option, so it is set again each time.
+    """
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Receive as any socket, and acknowledge."""
+        data = super().recv(size, flags)
+        self.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        return data
+
+
 def tcp(address: str, port: int) -> socket.socket:
     """Open a TCP connection without Nagle's delay (40 ms a command) that detects a dead peer; raises OSError."""
-    sock = socket.create_connection((address, port), CONNECT_WITHIN)
+    sock = PromptSocket(fileno=socket.create_connection((address, port), CONNECT_WITHIN).detach())
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -20,6 +20,11 @@ from chaosk.core.errors import UsageError
 
 _WITHIN = 20.0
 """Seconds for OpenSSH's answer; ``Match exec`` may run commands."""
+_MOST_JUMPS = 8
+"""Jump hosts on a way; more are taken for a circle."""
+_JUMP = re.compile(
+    r"(?:ssh://)?(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>\d+))?/?"
+)
 _LISTS = ("identityfile", "certificatefile")
 _LINE = re.compile(r"^(?P<file>.+?):? line (?P<line>\d+): (?P<what>.+)$")
 
@@ -80,6 +85,41 @@ def entry(file: Path, alias: str, user: str | None = None, port: int | None = No
         key, _, value = line.partition(" ")
         settings.setdefault(key.lower(), []).append(value)
     return _entry(file, alias, {key: values if key in _LISTS else values[:1] for key, values in settings.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A jump host on the way to another host."""
+
+    written: str
+    """As the configuration names it."""
+    at: str
+    """File and line that name it."""
+    entry: SshConfigEntry
+    nearest: bool
+    """True if nothing but its own ``ProxyCommand`` is before it."""
+
+
+def jumps(target: SshConfigEntry, beyond: tuple[str, ...] = ()) -> tuple[Jump, ...]:
+    """Return the jump hosts to a target, nearest first; the first one may have jump hosts of its own, as with ssh(1).
+
+    Raises UsageError.
+    """
+    found: list[Jump] = []
+    for position, text in enumerate(target.jumps):
+        written = _JUMP.fullmatch(text)
+        if written is None:
+            raise UsageError(f"{target.proxied_at}: {text!r} is no jump host; write [USER@]HOST[:PORT]")
+        if text in beyond or len(beyond) + len(target.jumps) > _MOST_JUMPS:
+            raise UsageError(
+                f"{target.proxied_at}: the jump host {text} is reached through itself, or through more than "
+                f"{_MOST_JUMPS} others; give it `ProxyJump none`"
+            )
+        port = None if written["port"] is None else int(written["port"])
+        own = entry(target.file, written["host"].strip("[]"), written["user"], port)
+        before = jumps(own, (*beyond, *target.jumps)) if position == 0 else ()
+        found += [*before, Jump(text, target.proxied_at, own, nearest=position == 0 and not before)]
+    return tuple(found)
 
 
 def _entry(file: Path, alias: str, settings: Mapping[str, list[str]]) -> SshConfigEntry:

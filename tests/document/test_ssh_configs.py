@@ -80,7 +80,7 @@ def test_no_such_configuration(tmp_path: Path) -> None:
 def test_power_behind_a_jump_host(tmp_path: Path, key: str) -> None:
     """This machine could not see that the host is silent: it always is. Without a jump host it can."""
     node = f"address: kafka1, ssh: {{config: ssh_config}}, {key}"
-    said = mistake(tmp_path, "ProxyJump bastion\nHost bastion\n ProxyJump none\n", node)
+    said = mistake(tmp_path, "Host kafka1\n ProxyJump bastion\n", node)
     assert said.startswith(f"hosts.node1.{key.partition(':')[0]}: power off and reboot are verified by its SSH server")
     host(tmp_path, "ProxyJump none\n", node)
 
@@ -98,3 +98,13 @@ def test_included_files_and_lists(tmp_path: Path) -> None:
     assert found.known_hosts[:2] == (Path("/x/known hosts"), Path("/y"))
     assert (found.jumps, found.proxied_at) == (("nina@b:2222", "c"), f"{file}:2")
     assert (entry(file, "b").jumps, entry(file, "b").direct) == ((), True)
+
+
+@pytest.mark.parametrize("jumps", ["ProxyJump ops@b", "ProxyJump outside,b"])
+def test_a_jump_host_that_is_part_of_the_cluster(tmp_path: Path, jumps: str) -> None:
+    """A cut of it would be one of the way to heal: refused, with the line; a host outside is none."""
+    node = "address: kafka1, ssh: {config: ssh_config}"
+    config = f"Host kafka1\n {jumps}\nHost b\n HostName 192.0.2.12\n"
+    said = mistake(tmp_path, config, node)
+    assert said.startswith(f"hosts.node1.ssh.config: its jump host ({tmp_path}/ssh_config:2) is the host node2")
+    host(tmp_path, config.replace("192.0.2.12", "192.0.2.13"), node)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from chaosk.core.errors import HostError, UsageError
 from chaosk.hosts import ssh_config
-from chaosk.hosts.ssh_config import SshConfigEntry
+from chaosk.hosts.ssh_config import Jump, SshConfigEntry
 from chaosk.spec.inventory import Host, SecretRef
-
-_JUMP = re.compile(
-    r"(?:ssh://)?(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<port>\d+))?/?"
-)
-_MOST = 8
-"""Jump hosts on a way; more are taken for a circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,8 @@ def route(name: str, host: Host) -> tuple[Hop, ...]:
         return (_own(host),)
     try:
         own = ssh_config.entry(Path(host.ssh.config), host.ssh.name or host.address, host.user, host.port)
-        return (*_jumps(own, host.ssh.key_passphrase), _configured(own, host))
+        jumps = (_jump(jump, host.ssh.key_passphrase) for jump in ssh_config.jumps(own))
+        return (*jumps, _configured(own, host))
     except UsageError as error:
         raise HostError(name, str(error)) from error
 
@@ -84,31 +78,11 @@ def _configured(own: SshConfigEntry, host: Host) -> Hop:
     )  # fmt: skip
 
 
-def _jumps(target: SshConfigEntry, passphrase: SecretRef | None, beyond: tuple[str, ...] = ()) -> tuple[Hop, ...]:
-    """Return the jump hosts to a target; the first one may have jump hosts of its own, as with ssh(1)."""
-    hops: list[Hop] = []
-    for position, text in enumerate(target.jumps):
-        written = _JUMP.fullmatch(text)
-        if written is None:
-            raise UsageError(f"{target.proxied_at}: {text!r} is no jump host; write [USER@]HOST[:PORT]")
-        if text in beyond or len(beyond) + len(target.jumps) > _MOST:
-            raise UsageError(
-                f"{target.proxied_at}: the jump host {text} is reached through itself, or through more than {_MOST} "
-                "others; give it `ProxyJump none`"
-            )
-        port = None if written["port"] is None else int(written["port"])
-        found = ssh_config.entry(target.file, written["host"].strip("[]"), written["user"], port)
-        if position == 0:
-            hops += _jumps(found, passphrase, (*beyond, *target.jumps))
-        label = f"jump host {text} ({target.proxied_at})"
-        hops.append(_jump(label, found, passphrase, found.proxy_command if position == 0 else None))
-    return tuple(hops)
-
-
-def _jump(label: str, found: SshConfigEntry, passphrase: SecretRef | None, proxy_command: str | None) -> Hop:
+def _jump(jump: Jump, passphrase: SecretRef | None) -> Hop:
+    own = jump.entry
     return Hop(
-        label=label, address=found.address, port=found.port, user=found.user, key_files=found.key_files,
-        certificates=found.certificates, agent=found.agent, only_these_keys=found.only_these_keys,
-        known_hosts=found.known_hosts, key_alias=found.key_alias, proxy_command=proxy_command,
-        proxied_at=found.proxied_at, passphrase=passphrase,
+        label=f"jump host {jump.written} ({jump.at})", address=own.address, port=own.port, user=own.user,
+        key_files=own.key_files, certificates=own.certificates, agent=own.agent, only_these_keys=own.only_these_keys,
+        known_hosts=own.known_hosts, key_alias=own.key_alias,
+        proxy_command=own.proxy_command if jump.nearest else None, proxied_at=own.proxied_at, passphrase=passphrase,
     )  # fmt: skip

@@ -80,3 +80,25 @@ def test_equality_is_by_content() -> None:
     assert hash(Secret(TOKEN)) == hash(Secret(TOKEN))
     assert Secret(TOKEN) != Secret("other")
     assert Secret(TOKEN) != TOKEN
+
+
+def test_a_command_prints_a_secret(capfd: pytest.CaptureFixture[str]) -> None:
+    """One newline at its end is dropped; what it asks or complains goes to the terminal."""
+    script = ["sh", "-c", "echo 'unlock me' >&2; echo hunter2"]
+    assert resolve(SecretRef.model_validate({"command": script})).reveal() == "hunter2"
+    assert capfd.readouterr().err == "unlock me\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["false"], "failed with status 1; run it by itself to see why"),
+        (["/no/such/program"], "cannot be run: no such file or directory"),
+        (["printf", "\\377"], "printed no UTF-8 text"),
+        (["head", "-c", "70000", "/dev/zero"], "too long for a secret"),
+    ],
+)
+def test_a_command_that_prints_none(command: list[str], says: str) -> None:
+    """Its first word and the reason; nothing of what it printed."""
+    with pytest.raises(PreflightError, match=f"the command {command[0]}, which should print a secret.*{says}"):
+        resolve(SecretRef.model_validate({"command": command}))

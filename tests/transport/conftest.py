@@ -56,16 +56,23 @@ class Sshd:
                 start_new_session=True,
             )
         for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+            if self._listens():
+                return
             time.sleep(0.05)
         pytest.fail(f"sshd did not start: {self.log.read_text()}")
 
     def stop(self) -> None:
-        """End it and every session of it."""
+        """End it and every session of it, and wait until its port is free."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        for _ in range(100):
+            if not self._listens():
+                return
+            time.sleep(0.05)
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     @property
     def log(self) -> Path:

@@ -110,7 +110,8 @@ def lasted(looks: Sequence[FactCheck], since: int, end: int) -> tuple[tuple[str,
     for says in dict.fromkeys(look.says for look in looks):
         mine = _in_order(look for look in looks if look.says == says and look.latest <= end)
         holes = _holes(mine)
-        why += [hole.words(since, end) for hole in holes[:1]]
+        seen = [hole for hole in holes if hole.missing]  # these tell who ended it
+        why += [hole.words(since, end) for hole in (seen or holes)[:1]]
         if len(holes) > 1:
             why[-1] += f"; and {len(holes) - 1} more times"
         if (dark := _dark(mine)) is not None:

@@ -71,6 +71,18 @@ def test_what_is_there_at_two_looks_but_is_another_one_was_away(before: str, aft
     )
 
 
+def test_of_several_holes_one_that_was_seen_is_told() -> None:
+    """It has the process that was there, and who started it; marks alone say only that something was."""
+    (said,) = why(
+        look(0.1, seen="mark pid 7"),
+        look(5.0, seen="mark pid 8"),
+        look(10.0, holds=False, seen="process 9, started 2 s ago by process 1"),
+        look(15.0, seen="mark pid 8"),
+    )
+    assert said.startswith("did not last: not seen: broker 2 is gone (process 9, started 2 s ago by process 1)")
+    assert said.endswith("; and 1 more times")
+
+
 def test_a_mark_that_is_not_told_is_no_other() -> None:
     """A pid file that a stop script takes away later: nothing was started."""
     assert why(look(0.1, seen="mark start 7"), look(5.0), look(10.0, seen="mark start 7")) == ()

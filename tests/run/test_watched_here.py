@@ -159,5 +159,5 @@ def test_a_process_that_was_there_for_a_while(faults: Faults, process: ServerPro
     assert "did not last: not seen: it is so (process" in life.why[0]
     assert " s ago by process " in life.why[0]
     assert "seen back" in life.why[0]
-    assert life.why[0].endswith(f"; {REMEDY}")
+    assert f"; {REMEDY}" in life.why[0]  # a slow start is another hole, and counted behind it
     assert life.undone

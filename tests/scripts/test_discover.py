@@ -52,9 +52,12 @@ class Yard:
         subprocess.run([*self.inside, "sh", "-c", text], input=stdin, text=True, check=True)
 
     @contextmanager
-    def serves(self, *words: str, config: str = "conf/server.properties") -> Iterator[int]:
-        """A server runs with these words after its configuration; its process id."""
-        wait = 'cd "$3"; echo $$ >up; while :; do sleep 0.1; done'
+    def serves(self, *words: str, config: str = "conf/server.properties", folder: Path | None = None) -> Iterator[int]:
+        """A server runs with these words after its configuration; its process id.
+
+        ``folder``: where it runs, with a file ``.lock`` there open.
+        """
+        wait = 'echo $$ >"$3/up"; cd "$4"; exec 9>.lock; while :; do sleep 0.1; done'
         argv = (
             str(self.root / "java"),
             "-c",
@@ -63,6 +66,7 @@ class Yard:
             "kafka.Kafka",
             config,
             str(self.root),
+            str(folder or self.root),
             *words,
         )
         up = self.root / "up"
@@ -116,6 +120,21 @@ def test_settings_and_no_secrets(yard: Yard) -> None:
         "log.dirs": "/nowhere",
         "broker.rack": "a",
     }
+
+
+def test_a_name_of_several_lines_is_not_several_facts(yard: Yard) -> None:
+    """An account cannot make up a unit or a data directory by where its process runs, and what it has open."""
+    folder = yard.root / f"a\nunit sshd.service\nlock /etc\n{yard.root}"
+    folder.mkdir(parents=True)
+    for path in (folder, *folder.parents):
+        if path.is_relative_to(yard.root):
+            os.lchown(path, KAFKA, GROUP)
+    with yard.serves(folder=folder):
+        said, server = yard.describes()
+    assert server.unit is None
+    assert server.locks == []
+    assert "sshd" not in said
+    assert "/etc" not in said
 
 
 def test_a_link_to_a_file_of_roots_is_not_read(yard: Yard) -> None:

@@ -133,7 +133,9 @@ container() {
     esac
 }
 
-links_of() { find "/proc/$1/fd" -maxdepth 1 -lname "$2" -printf '%l\n' 2>/dev/null; }
+# A name of several lines would be several facts.
+links_of() { find "/proc/$1/fd" -maxdepth 1 -lname "$2" ! -lname '*
+*' -printf '%l\n' 2>/dev/null; }
 
 jars() {
     {
@@ -166,7 +168,7 @@ server() {
     echo "server $1"
     echo "account $(id -n -u -- "${owner%:*}" 2>/dev/null || echo "${owner%:*}")"
     echo "kind $2"
-    config=$(config_of "$1")
+    config=$(config_of "$1" | line_of) # a directory of the account's may have a name of several lines
     [ -z "$config" ] || echo "config $config"
     found=$(settings "$1")
     printf '%s\n' "$found" | awk -v plain="^($plain)=" '$0 ~ plain { print "setting " $0 }'

@@ -69,19 +69,7 @@ def search(asked: Search, say: Callable[[str], None]) -> InventoryDraft:
         cluster = describe(asked.bootstrap, security(asked.client.require()))
         say(f"{len(cluster.brokers)} brokers")
     answers = [] if cluster is None else [*cluster_findings(cluster)]
-    wanted = _addresses([*answers, *files])
-    if asked.ssh is not None:
-        wanted = (*asked.ssh.hosts(), *wanted)
-    for _ in range(_ROUNDS):
-        fresh = _place(machines, wanted)
-        if asked.ssh is not None:
-            _visit([one for one in machines if one.said is None and one.why_not is None], asked.ssh, say)
-        name_all(machines)
-        more = _addresses([one for said in _said(machines) for one in said.files])
-        if asked.ssh is None or not (fresh or set(more) - set(wanted)):
-            break
-        wanted = tuple(dict.fromkeys((*wanted, *more)))
-    machines = _together(machines)
+    machines, wanted = _visited(machines, _addresses([*answers, *files]), asked.ssh, say)
     said = _said(machines)
     findings = [*(one for each in said for one in each.processes), *answers, asked.client.findings]
     findings += [*(one for each in said for one in each.files), *files]
@@ -98,6 +86,24 @@ def search(asked: Search, say: Callable[[str], None]) -> InventoryDraft:
         if machine.said is None
     }
     return merge(findings, hosts, unasked, all_brokers=cluster is not None)
+
+
+def _visited(
+    machines: list[DiscoveredMachine], wanted: tuple[str, ...], ssh: SshAccess | None, say: Callable[[str], None]
+) -> tuple[list[DiscoveredMachine], tuple[str, ...]]:
+    """Ask the machines at these addresses, and those that they name; return the machines, and all addresses."""
+    if ssh is not None:
+        wanted = (*ssh.hosts(), *wanted)
+    for _ in range(_ROUNDS):
+        fresh = _place(machines, wanted)
+        if ssh is not None:
+            _visit([one for one in machines if one.said is None and one.why_not is None], ssh, say)
+        name_all(machines)
+        more = _addresses([one for said in _said(machines) for one in said.files])
+        if ssh is None or not (fresh or set(more) - set(wanted)):
+            break
+        wanted = tuple(dict.fromkeys((*wanted, *more)))
+    return _together(machines), wanted
 
 
 def _head(asked: Search, cluster_id: str) -> Findings:

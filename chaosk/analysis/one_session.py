@@ -6,6 +6,8 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
@@ -23,6 +25,8 @@ class OneSession:
         self._spark: SparkSession | None = None
         self._error: BaseException | None = None
         self._background: threading.Thread | None = None
+        self._made_up: TemporaryDirectory[str] | None = None
+        """The run that Spark is warmed up with; it is removed also if the process ends meanwhile."""
         self._hurried = threading.Event()
         self.times: dict[str, float] = {}
         """Seconds that its parts took, of those that were done: ``session``, ``warm_up``."""
@@ -67,6 +71,8 @@ class OneSession:
         """End the process if Spark is still starting: the JVM ends with it, and its start has no further use."""
         if self._background is not None and self._background.is_alive():
             sys.stderr.flush()
+            if self._made_up is not None:
+                self._made_up.cleanup()
             os._exit(ExitCode.PASS)
 
     def _prepare(self) -> None:
@@ -74,7 +80,9 @@ class OneSession:
             self._spark = self._started()
             if worthwhile() and not self._hurried.is_set():
                 began = time.monotonic()
-                warm_up(self._spark)
+                self._made_up = TemporaryDirectory(prefix="chaosk-warm-up-", ignore_cleanup_errors=True)
+                with self._made_up as folder:
+                    warm_up(self._spark, Path(folder))
                 self.times["warm_up"] = round(time.monotonic() - began, 3)
         except BaseException as error:  # noqa: BLE001 - raised where the session is needed
             self._error = error

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -38,18 +37,17 @@ def worthwhile() -> bool:
     return os.getloadavg()[0] < len(os.sched_getaffinity(0))
 
 
-def warm_up(spark: SparkSession) -> None:
-    """Judge a made-up run in a temporary folder; takes some seconds, and shortens the next judgement as much."""
-    with tempfile.TemporaryDirectory(prefix="chaosk-warm-up-") as folder:
-        rundir = RunDir(Path(folder))
-        for path in (rundir.events, rundir.evidence):
-            path.mkdir()
-        rundir.plan.write_text(json.dumps(_PLAN), encoding="utf-8")
-        rundir.run.write_text(json.dumps(_RECORD), encoding="utf-8")
-        for name, schema in SCHEMAS.items():
-            rows = [{field.name: _value(field) for field in schema} | extra for extra in _ROWS.get(name, [])]
-            pq.write_table(pa.Table.from_pylist(rows, schema=schema), rundir.events / f"{name}.parquet")
-        analyze(spark, rundir)
+def warm_up(spark: SparkSession, folder: Path) -> None:
+    """Judge a made-up run in an empty folder; takes some seconds, and shortens the next judgement as much."""
+    rundir = RunDir(folder)
+    for path in (rundir.events, rundir.evidence):
+        path.mkdir()
+    rundir.plan.write_text(json.dumps(_PLAN), encoding="utf-8")
+    rundir.run.write_text(json.dumps(_RECORD), encoding="utf-8")
+    for name, schema in SCHEMAS.items():
+        rows = [{field.name: _value(field) for field in schema} | extra for extra in _ROWS.get(name, [])]
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), rundir.events / f"{name}.parquet")
+    analyze(spark, rundir)
 
 
 def _value(field: pa.Field[Any]) -> Any:  # noqa: ANN401 - whatever the column holds

@@ -129,7 +129,7 @@ def test_only_what_lies_idle_is_warmed_up_with(monkeypatch: pytest.MonkeyPatch, 
     processors = len(os.sched_getaffinity(0))
     monkeypatch.setattr(os, "getloadavg", lambda: (load * processors, 0.0, 0.0))
     monkeypatch.setattr(one_session, "session", lambda *_args, **_more: "a session")
-    monkeypatch.setattr(one_session, "warm_up", warmed.append)
+    monkeypatch.setattr(one_session, "warm_up", lambda spark, _folder: warmed.append(spark))
     spark = one_session.OneSession()
     spark.prepare()
     until(lambda: "session" in spark.times and len(warmed) == times, 10)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-CELL = 250_000_000
-"""Nanoseconds of one cell."""
 HOLD = 3_000_000_000
 """Nanoseconds without a problem that count as recovered."""
 SHARE = 0.99

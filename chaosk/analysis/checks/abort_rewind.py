@@ -75,24 +75,7 @@ class AbortRewind(Check):
         """Return transactions after which the next delivery had a wrong offset, or there was no delivery."""
         if not events.case.transactional:
             return None
-        in_turn = Window.partitionBy(*_TERM).orderBy("n")
-        ended = events.table("transactions").filter(F.col("outcome") != "committed").select("txn", "outcome", "ended")
-        ends = (
-            events.table("reads")
-            .filter(F.col("txn").isNotNull())
-            .withColumn("next", F.lead("offset").over(in_turn))
-            .withColumn("next_at", F.lead("at").over(in_turn))
-            .withColumn("next_epoch", F.lead("leader_epoch").over(in_turn))
-            .groupBy(*_TERM, "group", "txn")
-            .agg(
-                F.min_by("offset", "n").alias("first"), F.max_by("offset", "n").alias("last"),
-                F.max_by(F.coalesce("next", F.lit(-1)), "n").alias("next"), F.min("at").alias("began"),
-                F.max_by(F.coalesce("next_at", "at"), "n").alias("until"),
-                F.max_by(F.coalesce("next_epoch", F.lit(_UNKNOWN)), "n").alias("next_epoch"),
-            )
-            .withColumn("next_epoch", F.when(F.col("next_epoch") != _UNKNOWN, F.col("next_epoch")))
-            .join(events.near(ended), on="txn", how="inner")
-        )  # fmt: skip
+        ends = _ends(events)
         after = ends.filter((F.col("next") >= 0) & (F.col("next") != F.col("first")))
         undecided = after.filter(F.col("outcome") == "info")
         far = F.greatest("last", "next") + _NEAR
@@ -120,6 +103,28 @@ class AbortRewind(Check):
             .withColumns(during(F.col("began"), F.col("until")))
             .select(*MEANING, "kind", *_TERM, "txn", "outcome", "first", "last", "next", "expected")
         )
+
+
+def _ends(events: Events) -> DataFrame:
+    """Return one row per term and transaction that did not commit: its first and last input, and what came next."""
+    in_turn = Window.partitionBy(*_TERM).orderBy("n")
+    ended = events.table("transactions").filter(F.col("outcome") != "committed").select("txn", "outcome", "ended")
+    return (
+        events.table("reads")
+        .filter(F.col("txn").isNotNull())
+        .withColumn("next", F.lead("offset").over(in_turn))
+        .withColumn("next_at", F.lead("at").over(in_turn))
+        .withColumn("next_epoch", F.lead("leader_epoch").over(in_turn))
+        .groupBy(*_TERM, "group", "txn")
+        .agg(
+            F.min_by("offset", "n").alias("first"), F.max_by("offset", "n").alias("last"),
+            F.max_by(F.coalesce("next", F.lit(-1)), "n").alias("next"), F.min("at").alias("began"),
+            F.max_by(F.coalesce("next_at", "at"), "n").alias("until"),
+            F.max_by(F.coalesce("next_epoch", F.lit(_UNKNOWN)), "n").alias("next_epoch"),
+        )
+        .withColumn("next_epoch", F.when(F.col("next_epoch") != _UNKNOWN, F.col("next_epoch")))
+        .join(events.near(ended), on="txn", how="inner")
+    )  # fmt: skip
 
 
 def _advances(events: Events, rows: DataFrame) -> DataFrame:

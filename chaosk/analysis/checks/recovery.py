@@ -11,11 +11,12 @@ from chaosk.analysis.check_rows import CheckRows
 from chaosk.analysis.checks._contract import Check
 from chaosk.analysis.counts import measured
 from chaosk.analysis.events import Events
+from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.health import prompt_deliveries, prompt_sends, under_replicated
 from chaosk.analysis.glances import promptness
 from chaosk.analysis.histograms import Key
 from chaosk.analysis.must_fail_windows import meant
-from chaosk.analysis.recovery_times import CELL, Cells, first_well, grouped
+from chaosk.analysis.recovery_times import Cells, first_well, grouped
 from chaosk.rundir.verdict import Measure
 
 _FACTOR = 3

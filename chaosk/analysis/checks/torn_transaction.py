@@ -58,22 +58,12 @@ class TornTransaction(Check):
         """Return committed transactions with missing records."""
         if not events.case.transactional:
             return None
-        ended = events.table("transactions").select("txn", F.col("outcome").alias("ending"))
-        seen = committed_reads(events).withColumn("seen", F.lit(True))
-        stored = audited(events).select(*VALUE).distinct().withColumn("stored", F.lit(True))
         there = F.coalesce("seen", F.lit(False))
         gone = ~there & _owed() & ~(F.col("compactable") & (F.col("superseded") | ~F.col("keyed")))
         lacking = F.when(gone, F.struct("seq", *PLACE, "offset", "unmarked"))
         committed = (F.col("visible") > 0) | F.coalesce(F.col("ending") == "committed", F.lit(False))
-        sent = (
-            sent_in_transactions(events)
-            .join(seen, on=list(VALUE), how="left")
-            .join(stored, on=list(VALUE), how="left")
-            .join(events.near(events.frame(retained)), on=list(PLACE), how="left")
-            .join(events.near(ended), on="txn", how="left")
-        )
         return (
-            with_unmarked(events, with_compaction(events, sent.withColumn("since", F.col("invoked"))))
+            with_unmarked(events, with_compaction(events, _sent(events).withColumn("since", F.col("invoked"))))
             .groupBy("txn", "producer", "producer_incarnation", "ending")
             .agg(
                 F.count_if(there).alias("visible"), F.count_if(gone).alias("missing"), F.min(lacking).alias("lacking"),
@@ -96,6 +86,20 @@ class TornTransaction(Check):
                 "missing", "seq", *PLACE, "offset",
             )
         )  # fmt: skip
+
+
+def _sent(events: Events) -> DataFrame:
+    """Return the records of transactions with ``ending``, and if they were ``seen`` as committed, and ``stored``."""
+    ended = events.table("transactions").select("txn", F.col("outcome").alias("ending"))
+    seen = committed_reads(events).withColumn("seen", F.lit(True))
+    stored = audited(events).select(*VALUE).distinct().withColumn("stored", F.lit(True))
+    return (
+        sent_in_transactions(events)
+        .join(seen, on=list(VALUE), how="left")
+        .join(stored, on=list(VALUE), how="left")
+        .join(events.near(events.frame(retained)), on=list(PLACE), how="left")
+        .join(events.near(ended), on="txn", how="left")
+    )
 
 
 def _owed() -> Column:

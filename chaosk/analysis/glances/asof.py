@@ -6,10 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from chaosk.analysis.glances.rows import EMPTY, Numbers
+from chaosk.analysis.glances.rows import EMPTY, SPARE, Numbers
 
 _NUMBER_BITS = 40
-_SPARE = 1 << 20
 
 
 def last_until(keys: Numbers, times: Numbers, at_keys: Numbers, at_times: Numbers) -> Numbers:
@@ -35,7 +34,7 @@ def _highest_of_few(
 ) -> Numbers | None:
     """Return the same if few times are asked for: rows are counted by the first of them after each, and not sorted."""
     moments, (names, which) = np.unique(at_times), np.unique(at_keys, return_inverse=True)
-    if names.size * (moments.size + 1) >= keys.size + _SPARE:
+    if names.size * (moments.size + 1) >= keys.size + SPARE:
         return None
     place = np.minimum(np.searchsorted(names, keys), names.size - 1)
     known = names[place] == keys

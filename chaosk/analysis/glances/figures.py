@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chaosk.analysis.glances.before import first
+from chaosk.analysis.glances.before import Marks, first
+from chaosk.analysis.glances.first_deliveries import first_deliveries
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.histograms import Activity, Histograms, collected
 from chaosk.analysis.must_fail_windows import afterwards
@@ -17,7 +17,6 @@ from chaosk.rundir.events.buckets import lower_bounds
 from chaosk.rundir.events.buckets import numbers as buckets_of
 
 _OUTCOMES = ("ok", "fail", "info")
-Marks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +75,8 @@ def _reads(rows: EventRows) -> _Happenings:
 
 def _received(rows: EventRows) -> _Happenings:
     """Return the first delivery of each value to each reader, by the time at which the record was due."""
-    due = rows.column("reads", "scheduled")
-    known = np.flatnonzero(due != EMPTY)
-    at, probe = rows.column("reads", "at")[known], rows.column("reads", "probe")[known]
-    names = sorted({name for name, _ in rows.case.consumers})
-    rank = np.zeros(max([rows.code("probe", name) for name in names], default=0) + 1, np.int64)
-    rank[[rows.code("probe", name) for name in names]] = np.arange(len(names))
-    value, reader = rows.values("reads")[known], rows.readers()[known]
-    order = np.lexsort((rank[probe], at, reader, value))
-    chosen = known[order[first(value[order]) | first(reader[order])]]
-    at, due, probe = rows.column("reads", "at")[chosen], due[chosen], rows.column("reads", "probe")[chosen]
+    chosen = first_deliveries(rows)
+    at, due, probe = (column[chosen] for column in rows.columns("reads", "at", "scheduled", "probe"))
     nothing, none = np.zeros(len(chosen), np.int64), np.full(len(chosen), EMPTY)
     return _Happenings(
         nothing, ("received",), probe, none, due, due, none, at - due, np.ones(len(chosen), np.bool_)

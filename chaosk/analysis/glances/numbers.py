@@ -8,10 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chaosk.analysis.glances.rows import Numbers
-
-_SPARE = 1 << 20
-"""Elements that an array for a range may have beyond eight for each row."""
+from chaosk.analysis.glances.rows import SPARE, SPARSE, Numbers
 
 
 def _span(values: Numbers) -> tuple[int, int] | None:
@@ -19,7 +16,7 @@ def _span(values: Numbers) -> tuple[int, int] | None:
     if not values.size:
         return 0, 0
     low, high = int(values.min()), int(values.max())
-    return (low, high - low + 1) if high - low < 8 * values.size + _SPARE else None
+    return (low, high - low + 1) if high - low < SPARSE * values.size + SPARE else None
 
 
 def dense(*columns: Numbers) -> Numbers:

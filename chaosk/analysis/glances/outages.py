@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chaosk.analysis.glances.before import first
+from chaosk.analysis.frames.gaps import SHORTEST
+from chaosk.analysis.glances.before import Marks, first
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.glances.written import written
 
-Marks = NDArray[np.bool_]
-SHORTEST = 1_000_000_000
-"""Shortest gap that counts, in nanoseconds."""
 _TIMES_BASELINE = 10
 _SHARE = 0.99
 _SETTLING = 1_000_000_000

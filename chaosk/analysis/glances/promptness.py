@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from chaosk.analysis.glances.before import first
+from chaosk.analysis.frames.gaps import CELL
+from chaosk.analysis.glances.first_deliveries import first_deliveries
 from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 from chaosk.analysis.glances.written import written
-from chaosk.analysis.recovery_times import CELL
 
 StreamCell = tuple[str, int, int, int]
 """Stream, cell, number of records due in it, and number of prompt ones."""
@@ -30,7 +30,7 @@ def prompt_deliveries(rows: EventRows, within: Mapping[str, int]) -> Iterator[St
     sent = written(rows)
     topics, due = rows.columns("sends", "topic", "scheduled")
     readers, read = rows.readers(), rows.column("reads", "topic")
-    received = _first_deliveries(rows)
+    received = first_deliveries(rows)
     took = rows.column("reads", "at")[received] - rows.column("reads", "scheduled")[received]
     for name, bound in within.items():
         code = rows.code("reader", name)
@@ -47,14 +47,6 @@ def under_replicated(rows: EventRows) -> set[int]:
     leader = rows.as_written("partitions", "leader")
     short = ((isr != EMPTY) & (replicas != EMPTY) & (isr < replicas)) | (leader < 0)
     return set(np.unique(rows.column("partitions", "at")[short] // CELL).tolist())
-
-
-def _first_deliveries(rows: EventRows) -> Numbers:
-    """Return the index of the first delivery of each value to each reader, of values with a known due time."""
-    known = np.flatnonzero(rows.column("reads", "scheduled") != EMPTY)
-    values, readers = rows.values("reads")[known], rows.readers()[known]
-    order = np.lexsort((rows.column("reads", "at")[known], readers, values))
-    return known[order[first(values[order]) | first(readers[order])]]
 
 
 def _cells(stream: str, wanted: Numbers, prompt: Numbers) -> Iterator[StreamCell]:

@@ -26,7 +26,7 @@ _SAME = {"producer": "probe"}
 _WRITTEN = ("sends", "outputs")
 _SEEN = ("reads", "audit")
 """Tables with a value: of the probe that wrote the row, and of the producer that the payload names."""
-_SPARSE, _SPARE = 8, 1 << 20
+SPARSE, SPARE = 8, 1 << 20
 """Numbers of a small range for each row, and those that any run may have beyond that."""
 _BITS = 20
 """Bits of a partition or an incarnation in a packed number."""
@@ -116,6 +116,14 @@ class EventRows:
             words = list(self._codes.get(_SAME.get(column, column), {}))
             return words[code] if 0 <= code < len(words) else None
 
+    def ranks(self, column: str) -> Numbers:
+        """Return the position of each word among the sorted ones, by its code."""
+        with self._lock:
+            words = list(self._codes.get(_SAME.get(column, column), {}))
+        ranks = np.empty(len(words), np.int64)
+        ranks[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+        return ranks
+
     def places(self, table: str) -> Numbers:
         """Return topic and partition as one number; ``EMPTY`` if one of them is null."""
         return _packed(self.column(table, "topic"), self.column(table, "partition"))
@@ -171,7 +179,7 @@ class EventRows:
         names, which = np.unique(who[known], return_inverse=True)
         lengths = np.zeros(names.size, np.int64)
         np.maximum.at(lengths, which, seq[known] + 1)
-        if float(lengths.astype(np.float64).sum()) > _SPARSE * len(who) + _SPARE:
+        if float(lengths.astype(np.float64).sum()) > SPARSE * len(who) + SPARE:
             ranks = np.unique(np.stack([which, seq[known]]), axis=1, return_inverse=True)[1].ravel()
             self._firsts = np.searchsorted(which[np.argsort(ranks)], np.arange(names.size))
         else:

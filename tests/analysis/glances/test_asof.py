@@ -7,7 +7,7 @@ import pytest
 
 from chaosk.analysis.glances import asof
 from chaosk.analysis.glances.asof import highest_before, last_until
-from chaosk.analysis.glances.rows import EMPTY, Numbers
+from chaosk.analysis.glances.rows import EMPTY, SPARE, Numbers
 
 
 def numbers(*values: int) -> Numbers:
@@ -26,7 +26,7 @@ def test_the_last_row_until_a_moment(key: int, time: int, row: int) -> None:
     assert last_until(KEYS, TIMES, numbers(key), numbers(time)).tolist() == [row]
 
 
-@pytest.mark.parametrize("spare", [0, asof._SPARE])
+@pytest.mark.parametrize("spare", [0, SPARE])
 @pytest.mark.parametrize(
     ("key", "time", "highest"), [(7, 10, EMPTY), (7, 11, 100), (7, 31, 100), (5, 20, 3), (5, 21, 8), (4, 99, EMPTY)]
 )
@@ -37,7 +37,7 @@ def test_the_highest_number_before_a_moment(
 
     The same if rows are sorted (no memory to spare), and if they are counted.
     """
-    monkeypatch.setattr(asof, "_SPARE", spare - 4)
+    monkeypatch.setattr(asof, "SPARE", spare - 4)
     values = numbers(100, 3, 50, 8)
     assert highest_before(KEYS, TIMES, values, numbers(key), numbers(time)).tolist() == [highest]
 

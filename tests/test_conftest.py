@@ -26,7 +26,6 @@ MARKERS = "[pytest]\nmarkers =\n    pure\n    spark\n    packaging\n    lab\n   
 def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A pytest in a folder of its own, with the real conftest, outside CI."""
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:slipcover")  # its end would be that of the outer pytest's coverage
     pytester.makeconftest(CONFTEST.read_text(encoding="utf-8"))
     pytester.makeini(MARKERS)
     return pytester

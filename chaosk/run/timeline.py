@@ -1,28 +1,27 @@
 """The start of each entry of the timeline: at a time, after another entry, on a condition, or in turn.
 
-Every entry has its own thread, so faults may overlap; they share only the marks below. The first entry that fails
-breaks the timeline off, since later faults would be evidence of something else. A skipped entry does not: entries that
-wait for its effect or its end are skipped with it, and entries that only follow it start in their turn.
+One thread starts the entries that are due, each in a thread of its own, so faults may overlap; they share only the
+marks below. The first entry that fails breaks the timeline off, since later faults would be evidence of something
+else. A skipped entry does not: entries that wait for its effect or its end are skipped with it, and entries that only
+follow it start in their turn.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.run.approval import Skipped
-from chaosk.run.clock import Interrupted, now, sleep_until
+from chaosk.run.clock import TICK, Interrupted, now, sleep_until
 from chaosk.run.timeline_clock import TimelineClock
 from chaosk.rundir.record import EntryEnd
 from chaosk.spec.contracts.condition import Answer
 from chaosk.spec.scenario import Entry
 
 Mark = Literal["applied", "healed", "done"]
-_APART = 0.001
-"""Seconds between two checks for a stop, over all entries that wait together: there may be hundreds."""
 
 
 class Actor(Protocol):
@@ -35,20 +34,6 @@ class Actor(Protocol):
     def asks(self, condition: str) -> Callable[[], Answer]:
         """Return a function that evaluates a condition repeatedly; a counting condition counts from now on."""
         ...
-
-
-@dataclass(slots=True)
-class _Marks:
-    """Times at which an entry reached its marks, by the timeline's clock; each is set before its event."""
-
-    at: dict[Mark, int] = field(default_factory=dict)
-    events: dict[Mark, threading.Event] = field(
-        default_factory=lambda: {"applied": threading.Event(), "healed": threading.Event(), "done": threading.Event()}
-    )
-
-    def set(self, mark: Mark, at: int) -> None:
-        self.at.setdefault(mark, at)
-        self.events[mark].set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +60,9 @@ class Timeline:
         self._actor = actor
         self._stop = stop
         self._broken = threading.Event()
-        self._marks = {entry.name: _Marks() for entry in entries}
+        self._marks: dict[str, dict[Mark, int]] = {entry.name: {} for entry in entries}
+        """When each entry reached its marks, by the timeline's clock."""
+        self._marked = threading.Event()
         self._ends: dict[str, EntryEnd] = {}
         self._passed: set[str] = set()
         self._until: dict[str, int] = {}
@@ -86,21 +73,14 @@ class Timeline:
         Returns when every entry is done or the timeline is broken off; faults without a duration are then still in
         place. Raises Interrupted if the run is to stop, after every thread has ended.
         """
-        threads = [
-            threading.Thread(target=self._live, args=(number, begin), name=entry.name)
-            for number, entry in enumerate(self._entries)
-        ]
-        for thread in threads:
-            thread.start()
+        starts = threading.Thread(target=self._start_all, args=(begin,), name="timeline")
+        starts.start()
         try:
-            while any(thread.is_alive() for thread in threads):
+            while starts.is_alive():
                 until()
-                threads[-1].join(0.2)
-                for thread in threads:
-                    thread.join(0.0)
+                starts.join(0.2)
         finally:
-            for thread in threads:
-                thread.join()
+            starts.join()
         if self._stop.is_set():
             raise Interrupted("the run was told to stop")
 
@@ -114,8 +94,8 @@ class Timeline:
 
     def current(self) -> tuple[str, str | None]:
         """Return the entries in place or in progress, and the next one, for the live display."""
-        begun = [e.name for e in self._entries if self._marks[e.name].at and e.name not in self._ends]
-        waiting = [e.name for e in self._entries if not self._marks[e.name].at and e.name not in self._ends]
+        begun = [e.name for e in self._entries if self._marks[e.name] and e.name not in self._ends]
+        waiting = [e.name for e in self._entries if not self._marks[e.name] and e.name not in self._ends]
         return ", ".join(begun), waiting[0] if waiting else None
 
     def outlook(self, begin: int) -> tuple[Outlook, ...]:
@@ -127,7 +107,7 @@ class Timeline:
         marks, end = self._marks[entry.name], self._ends.get(entry.name)
         if end is not None:
             return Outlook(entry.name, entry.kind, end.status, None)
-        if marks.at:
+        if marks:
             until = self._until.get(entry.name)
             return Outlook(entry.name, entry.kind, "in place", None if until is None else (until - now()) / 1e9)
         start = self._due(number, begin)
@@ -139,24 +119,52 @@ class Timeline:
         if entry.at is not None:
             return begin + int(entry.at * 1e9)
         if entry.after is not None:
-            mark = self._marks[entry.after.entry].at.get(entry.after.is_)
+            mark = self._marks[entry.after.entry].get(entry.after.is_)
             return None if mark is None else mark + int(entry.after.delay * 1e9)
-        return self._marks[self._entries[number - 1].name].at.get("done") if number else begin
+        return self._marks[self._entries[number - 1].name].get("done") if number else begin
 
-    def _live(self, number: int, begin: int) -> None:
-        entry, marks = self._entries[number], self._marks[self._entries[number].name]
-        halt = _Either(self._stop, self._broken)
+    def _start_all(self, begin: int) -> None:
+        """Start each entry in a thread when it is due; returns when all have ended, or those begun after a stop."""
+        halt, waiting, begun = _Either(self._stop, self._broken), list(range(len(self._entries))), []
+        while waiting and not halt.is_set():
+            self._marked.clear()
+            for number in [number for number in waiting if self._wait(number, begin) == 0]:
+                waiting.remove(number)
+                begun.append(threading.Thread(target=self._live, args=(number, halt), name=self._entries[number].name))
+                try:
+                    begun[-1].start()
+                except RuntimeError as error:  # no more threads
+                    self._fail(self._entries[number], f"cannot be started: {error}")
+                    begun.pop()
+                    break
+            self._marked.wait(min((self._wait(number, begin) for number in waiting), default=0.0))
+        for thread in begun:
+            thread.join()
+
+    def _wait(self, number: int, begin: int) -> float:
+        """Return the seconds until an entry is due, a tick at most; 0 too if what it waits for never happened."""
+        after = self._entries[number].after
+        over = after is not None and "done" in self._marks[after.entry]  # looked up first: no mark follows it
+        due = self._due(number, begin)
+        if due is None:
+            return 0.0 if over else TICK
+        return TICK if self._pace.stands else min(max((due - self._pace.now()) / 1e9, 0.0), TICK)
+
+    def _live(self, number: int, halt: threading.Event) -> None:
+        entry = self._entries[number]
         try:
-            self._await_trigger(number, begin, halt)
+            self._check_trigger(entry)
+            if entry.when is not None:
+                self._await_condition(entry.name, entry.when, entry.timeout, halt)
             finish = self._actor.start(entry, halt)
-            marks.set("applied", self._pace.now())
+            self._mark(entry, "applied")
             if entry.lasts is not None:
                 self._until[entry.name] = now() + int(entry.lasts * 1e9)
                 try:
                     sleep_until(self._until[entry.name], halt)
                 finally:
                     finish()
-                marks.set("healed", self._pace.now())
+                self._mark(entry, "healed")
             self._ends[entry.name] = EntryEnd(entry=entry.name, status="done")
         except Interrupted:
             why = "the timeline was broken off"
@@ -169,35 +177,23 @@ class Timeline:
         except Exception as error:  # noqa: BLE001 - a defect in a step, like a plugin's, must end the timeline
             self._fail(entry, f"a defect in {entry.kind}: {type(error).__name__}: {error}")
         finally:
-            marks.set("done", self._pace.now())
+            self._mark(entry, "done")
 
     def _fail(self, entry: Entry, why: str) -> None:
         self._ends[entry.name] = EntryEnd(entry=entry.name, status="failed", why=why)
         self._broken.set()
 
-    def _await_trigger(self, number: int, begin: int, halt: threading.Event) -> None:
-        entry = self._entries[number]
-        start = begin
-        if entry.at is not None:
-            start = begin + int(entry.at * 1e9)
-        elif entry.after is not None:
-            start = self._await_mark(entry.after.entry, entry.after.is_, halt) + int(entry.after.delay * 1e9)
-        elif number:
-            start = self._await_mark(self._entries[number - 1].name, "done", halt)
-        self._pace.sleep_until(start, halt)
-        if entry.when is not None:
-            self._await_condition(entry.name, entry.when, entry.timeout, halt)
+    def _mark(self, entry: Entry, mark: Mark) -> None:
+        self._marks[entry.name].setdefault(mark, self._pace.now())
+        self._marked.set()
 
-    def _await_mark(self, name: str, mark: Mark, halt: threading.Event) -> int:
-        marks, often = self._marks[name], max(0.05, len(self._entries) * _APART)
-        while not (marks.events[mark].wait(often) or marks.events["done"].is_set()):
-            sleep_until(now(), halt)
-        sleep_until(now(), halt)
-        if mark not in marks.at:
-            if name in self._passed:
-                raise Skipped(f"it was to start once {name} is {mark}, and that was skipped")
-            raise StepError(f"waits for {name} to be {mark}, which never happened")
-        return marks.at[mark]
+    def _check_trigger(self, entry: Entry) -> None:
+        """Raise Skipped or StepError if the entry that this one waits for ended without the mark."""
+        if entry.after is None or entry.after.is_ in self._marks[entry.after.entry]:
+            return
+        if entry.after.entry in self._passed:
+            raise Skipped(f"it was to start once {entry.after.entry} is {entry.after.is_}, and that was skipped")
+        raise StepError(f"waits for {entry.after.entry} to be {entry.after.is_}, which never happened")
 
     def _await_condition(self, name: str, condition: str, timeout: float, halt: threading.Event) -> None:
         ask, last = self._actor.asks(condition), Answer(holds=False, seen="not asked")

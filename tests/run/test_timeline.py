@@ -84,10 +84,15 @@ class Recorder:
         return dict(self.notes)[what]
 
 
-def play(actor: Recorder, *entries: Entry, stop: threading.Event | None = None) -> Timeline:
+def play(
+    actor: Recorder,
+    *entries: Entry,
+    stop: threading.Event | None = None,
+    until: Callable[[], None] = lambda: None,
+) -> Timeline:
     """Run the entries to the end."""
     timeline = Timeline(entries, actor, stop or threading.Event())
-    timeline.run(actor.begin, lambda: None)
+    timeline.run(actor.begin, until)
     return timeline
 
 
@@ -153,21 +158,38 @@ timeline:
     assert starts.index("start d") > starts.index("start b-3")
 
 
-def test_hundreds_that_wait_hear_of_a_stop() -> None:
-    """They look less often than a few would, and still within a second or two."""
-    actor, stop, told = Recorder(), threading.Event(), list[float]()
+def test_hundreds_that_wait_need_no_threads_and_end_with_a_stop() -> None:
+    """What waits for its turn costs nothing, and is over at once."""
+    actor, stop, told, threads = Recorder(), threading.Event(), list[float](), threading.active_count()
 
-    def tell() -> None:
-        while not actor.order():  # so that it is told while they wait, however long they take to begin
-            time.sleep(0.01)
-        time.sleep(0.3)
-        told.append(time.monotonic())
-        stop.set()
+    def stop_once_begun() -> None:
+        if actor.order():
+            assert threading.active_count() <= threads + 2
+            told.append(time.monotonic())
+            stop.set()
 
-    threading.Thread(target=tell).start()
+    pauses = (entry(f"b-{number}") for number in range(499))
     with pytest.raises(Interrupted):
-        play(actor, entry("a", **{"for": "60s"}), *(entry(f"b-{number}") for number in range(499)), stop=stop)
+        play(actor, entry("a", **{"for": "60s"}), *pauses, stop=stop, until=stop_once_begun)
     assert time.monotonic() - told[0] < 10
+    assert actor.order() == ["start a", "end a"]
+
+
+def test_an_entry_for_which_there_is_no_thread_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without room for a thread breaks the timeline off; what is in place is ended."""
+
+    def start(thread: threading.Thread, really: Callable[[threading.Thread], None] = threading.Thread.start) -> None:
+        if thread.name == "b":
+            raise RuntimeError("can't start new thread")
+        really(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    actor = Recorder()
+    timeline = play(actor, entry("a", **{"for": "30s"}), entry("b", at="100ms"), entry("c", at="200ms"))
+    assert [(end.status, end.why) for end in timeline.ends()][1] == (
+        "failed",
+        "cannot be started: can't start new thread",
+    )
     assert actor.order() == ["start a", "end a"]
 
 

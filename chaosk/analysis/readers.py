@@ -13,13 +13,10 @@ from chaosk.analysis.case import Case, Process
 from chaosk.analysis.completeness import gone
 from chaosk.analysis.event_files import read
 from chaosk.analysis.must_fail_windows import failing, meant
+from chaosk.spec import group_timeouts
 
 _KINDS = ("consume", "transform")
 _LATEST = frozenset({"latest", "largest", "end"})
-_SESSION = 45_000
-"""Default of ``session.timeout.ms`` in librdkafka."""
-_POLLS = 300_000
-"""Default of ``max.poll.interval.ms`` in librdkafka."""
 _REFRESH = "topic.metadata.refresh.interval.ms"
 _REFRESHED = 300_000
 """Its default in librdkafka: the longest time until a group learns of a new partition."""
@@ -120,8 +117,6 @@ def _resets_to_end(config: dict[str, Any]) -> bool:
 def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) -> Reader:
     chosen = [one.get("assign") for one in members]
     config = [one.get("config") or {} for one in members]
-    session = max(int(one.get("session.timeout.ms", _SESSION)) for one in config)
-    polls = max(int(one.get("max.poll.interval.ms", _POLLS)) for one in config)
     dismissed, dismissed_at = _dismissed(case, {str(one["probe"]) for one in members})
     planned, names = case.plan.topics.get(topic), {str(one["probe"]) for one in members}
     grown = planned is not None and case.topics[topic].partitions > planned.partitions
@@ -142,7 +137,7 @@ def _reader(case: Case, name: str, topic: str, members: list[dict[str, Any]]) ->
         mixed=start != "end" and any(to_end) and (start == "beginning" or not all(to_end)),
         start=start,
         alone=all(one.get("group") is None for one in members),
-        patience=(session + polls) * 1_000_000,
+        patience=group_timeouts.patience(config) * 1_000_000,
         discovery=discovery,
         discovered=(planned.partitions if planned is not None and grown else None),
         dismissed=dismissed,

@@ -223,6 +223,7 @@ class ConsumeLoop:
             errors=self._errors.count,
             lag=lag(self._client, self._held.held, self._positions),
             reached=reached(self._held.held, self._positions),
+            owned=len(self._held.held),
             last_error=self._errors.last or self._commits.last_error,
         )
 

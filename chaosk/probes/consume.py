@@ -116,6 +116,10 @@ class Consume(Probe):
         """The group for which it commits at a coordinator, if it does."""
         return () if self.group is None or self.offsets is not None else (self.group,)
 
+    def membership(self) -> dict[str, Any] | None:
+        """The settings that it wrote, if it subscribes."""
+        return self.config if self.groups() and self.assign is None else None
+
     def topics(self) -> tuple[str, ...]:
         """The topic that it reads, and that of its dead letters or offsets."""
         other = self.writes_to()

@@ -141,8 +141,8 @@ class Engine:
             self._pass(scenario.settle)
             self._settle_longer()
         with self._enter("drain"):
-            for group in drain(self._field.crew, scenario.probes, self._field.evidence.ends, self._look, self._stop):
-                self._display.say(f"{group}: not everything was read in time")
+            evidence, say = self._field.evidence, self._display.say
+            drain(self._field.crew, scenario.probes, evidence.ends, self._look, self._stop, say)
             self._monitor.end()
         with self._enter("whole"):
             self._unwell = become_whole(self._field.unhealthy, self._look, self._stop)

@@ -107,8 +107,8 @@ class Evidence:
         self.writers.append(writer)
         return LiveLog(rundir.live / writer, self._plan.run_id)
 
-    def ends(self) -> dict[str, int]:
-        """Return the end of the log by topic of the scenario; a topic with an uncertain end is left out."""
+    def ends(self) -> dict[str, tuple[int, ...]]:
+        """Return the partitions' ends by topic of the scenario; a topic with an uncertain end is left out."""
         return ends(self._brokers, self._plan.scenario.topics)
 
     def held(self) -> dict[tuple[str, int], int | None] | None:

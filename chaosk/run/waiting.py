@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from chaosk.core.errors import StepError
 from chaosk.run.clock import wait_for
-from chaosk.run.drain import behind
+from chaosk.run.drain import Ends, behind, until_owned
 from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.spec.contracts.probe import Probe
 
@@ -19,6 +19,8 @@ WARM_WITHIN = 60.0
 """Seconds until every probe must have made progress."""
 CATCH_UP_WITHIN = 30.0
 """Seconds that consumers may take to read the remaining records."""
+TOLD_AFTER = 5.0
+"""Seconds beyond a time-out in which a member learns of it."""
 ASK_EVERY = 1.0
 """Seconds between two requests to the cluster for the ends of its logs."""
 WHOLE_WITHIN = 120.0
@@ -61,13 +63,16 @@ def _idle(crew: ProbeSupervisor, probes: Mapping[str, Probe]) -> tuple[str, ...]
 def drain(
     crew: ProbeSupervisor,
     probes: Mapping[str, Probe],
-    ends: Callable[[], Mapping[str, int]],
+    ends: Callable[[], Ends],
     look: Look,
     stop: threading.Event,
-) -> tuple[str, ...]:
-    """End the producers, let the consumers catch up, end them; return the groups with unread records.
+    say: Callable[[str], None],
+) -> None:
+    """End the producers, let the consumers catch up, end them; ``say`` which groups have unread records.
 
-    ``ends`` requests the ends of all topics from the cluster. They no longer move, so it is called only now and then.
+    While no member of a group owns some partition, the wait lasts for as long as its time-outs may explain that, since
+    only then it is known to be a violation. ``ends`` requests the ends of all topics from the cluster. They no longer
+    move, so it is called only now and then.
     """
     crew.end_all(tuple(name for name, probe in probes.items() if probe.writes))
     known, asked = ends(), time.monotonic()
@@ -81,9 +86,19 @@ def drain(
             known, asked = ends(), time.monotonic()
         return False
 
-    late = () if wait_for(caught_up, CATCH_UP_WITHIN, stop) else behind(probes, crew.states(), known)
+    def all_owned() -> bool:
+        return caught_up() or not until_owned(probes, crew.states(), known)
+
+    done = wait_for(caught_up, CATCH_UP_WITHIN, stop)
+    if not done and (without := until_owned(probes, crew.states(), known)):
+        longest = max(without.values())
+        names = ", ".join(without)
+        say(f"{names}: no member owns some partition; waiting for up to {longest:g} s, which its time-outs may take")
+        if wait_for(all_owned, max(0.0, longest + TOLD_AFTER - CATCH_UP_WITHIN), stop):
+            done = wait_for(caught_up, CATCH_UP_WITHIN, stop)
+    for group in () if done else behind(probes, crew.states(), known):
+        say(f"{group}: not everything was read in time")
     crew.end_all(tuple(probes))
-    return late
 
 
 Held = Mapping[Place, int | None]

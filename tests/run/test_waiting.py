@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, repeat
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,8 +14,10 @@ import pytest
 from chaosk.core.errors import StepError
 from chaosk.run import waiting
 from chaosk.run.clock import Interrupted
+from chaosk.run.drain import Ends
 from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.spec.contracts.live import ProbeState
+from chaosk.spec.contracts.probe import Probe
 from chaosk.spec.scenario import probes as kinds
 
 PROBES = {
@@ -28,12 +31,19 @@ class Team:
     """A crew whose probes get on by one record at each look."""
 
     def __init__(
-        self, *, grow: tuple[str, ...] = ("writer", "reader"), dies: str = "", standby: tuple[str, ...] = ()
+        self,
+        *,
+        grow: tuple[str, ...] = ("writer", "reader"),
+        dies: str = "",
+        standby: tuple[str, ...] = (),
+        owned: Iterator[int] | None = None,
+        probes: Mapping[str, Probe] = PROBES,
     ) -> None:
         self.ok = {"writer": 0, "reader": 0}
         self.ended: list[tuple[str, ...]] = []
         self.started: list[str] = []
-        self.grow, self.dies, self.standby = grow, dies, standby
+        self.grow, self.dies, self.standby, self.probes = grow, dies, standby, probes
+        self.owned = owned or repeat(1)
 
     def start(self, probe: str) -> None:
         """Note it."""
@@ -41,11 +51,10 @@ class Team:
 
     def states(self) -> tuple[ProbeState, ...]:
         """How far each is."""
-        kind = {"writer": "produce", "reader": "consume"}
+        kind, owned = {"writer": "produce", "reader": "consume"}, next(self.owned)
+        shared: Any = {"running": True, "lag": 0, "owned": owned}
         return tuple(
-            ProbeState(
-                probe=name, kind=kind[name], running=True, ok=ok, lag=0, reached=ok, standby=name in self.standby
-            )
+            ProbeState(probe=name, kind=kind[name], ok=ok, reached=ok, standby=name in self.standby, **shared)
             for name, ok in self.ok.items()
         )
 
@@ -119,11 +128,18 @@ def test_a_probe_that_does_nothing_keeps_the_faults_out(team: Team, told: str) -
         waiting.warm_up(crew(team), PROBES, team.look, NEVER)
 
 
+def drained(team: Team, ends: Callable[[], Ends]) -> list[str]:
+    """What the end of the probes said."""
+    said = list[str]()
+    waiting.drain(crew(team), team.probes, ends, team.look, NEVER, said.append)
+    return said
+
+
 def test_drained_when_readers_have_what_was_written() -> None:
     """Writers end first, readers when they have caught up."""
     team = Team(grow=("reader",))
     team.ok["writer"] = 2
-    assert waiting.drain(crew(team), PROBES, lambda: {"orders": 2}, team.look, NEVER) == ()
+    assert drained(team, lambda: {"orders": (2,)}) == []
     assert team.ended == [("writer",), ("writer", "reader")]
     assert team.ok["reader"] >= 2
 
@@ -132,8 +148,32 @@ def test_a_reader_that_does_not_catch_up_is_told_of_and_ended() -> None:
     """Its events count as far as they go; the verdict says what it lacks."""
     team = Team(grow=())
     team.ok["writer"] = 5
-    assert waiting.drain(crew(team), PROBES, lambda: {"orders": 5}, team.look, NEVER) == ("readers",)
+    assert drained(team, lambda: {"orders": (5,)}) == ["readers: not everything was read in time"]
     assert team.ended[-1] == ("writer", "reader")
+
+
+def patient(milliseconds: int) -> dict[str, Probe]:
+    """The probes, with time-outs of the reader that sum up to so much."""
+    config = {"session.timeout.ms": 1, "max.poll.interval.ms": milliseconds - 1}
+    reader = kinds()["consume"].model_validate({"topic": "orders", "group": "readers", "config": config})
+    return {**PROBES, "reader": reader}
+
+
+def test_a_partition_that_no_member_owns_is_waited_for_as_long_as_time_outs_explain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only then it is known that nobody will get it; one that gets it late has time to read on."""
+    monkeypatch.setattr(waiting, "TOLD_AFTER", 0.0)
+    began, team = time.monotonic(), Team(grow=(), owned=repeat(1), probes=patient(2_000))
+    said = drained(team, lambda: {"orders": (5, 5)})
+    assert 2 <= time.monotonic() - began < 10
+    assert [line.partition(":")[0] for line in said] == ["readers", "readers"]
+    assert "no member owns some partition; waiting for up to 2 s" in said[0]
+    late = Team(grow=(), owned=chain(repeat(1, 8), repeat(2)), probes=patient(60_000))
+    late.look = lambda: late.ok.update(reader=10 if next(late.owned) == 2 else 0)  # type: ignore[method-assign]
+    began = time.monotonic()
+    assert len(drained(late, lambda: {"orders": (5, 5)})) == 1
+    assert time.monotonic() - began < 30
 
 
 def test_a_cluster_that_does_not_know_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,8 +181,8 @@ def test_a_cluster_that_does_not_know_is_asked_again(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(waiting, "ASK_EVERY", 0.01)
     team = Team(grow=())
     team.ok |= {"writer": 5, "reader": 3}
-    told = iter([{}, {}, {"orders": 3}])
-    assert waiting.drain(crew(team), PROBES, lambda: next(told), team.look, NEVER) == ()
+    told = iter([{}, {}, {"orders": (3,)}])
+    assert drained(team, lambda: next(told)) == []
     assert next(told, None) is None
     assert team.ended[-1] == ("writer", "reader")
 
@@ -204,7 +244,7 @@ def test_a_cluster_that_stays_ill_is_told_of() -> None:
     "wait",
     [
         lambda team, stop: waiting.warm_up(crew(team), PROBES, team.look, stop),
-        lambda team, stop: waiting.drain(crew(team), PROBES, dict, team.look, stop),
+        lambda team, stop: waiting.drain(crew(team), PROBES, dict, team.look, stop, print),
         lambda team, stop: waiting.become_whole(lambda: ("ill",), team.look, stop),
     ],
 )

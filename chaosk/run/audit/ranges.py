@@ -52,18 +52,17 @@ def ranges(brokers: Brokers, topics: Iterable[str], settle: float = SETTLE) -> t
         states = [one for topic in sorted(topics) for one in brokers.partitions(topic)]
 
 
-def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, int]:
-    """Return the sum of the high watermarks by topic; a topic with an uncertain high watermark is left out."""
+def ends(brokers: Brokers, topics: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Return the partitions' high watermarks by topic; a topic with an uncertain high watermark is left out."""
     try:
         found = ranges(brokers, topics, settle=0)
     except ClusterError:
         return {}
     unsure = {one.topic for one in found if one.why is not None}
-    sums = dict.fromkeys({one.topic for one in found} - unsure, 0)
-    for one in found:
-        if one.topic in sums:
-            sums[one.topic] += one.high_watermark
-    return sums
+    return {
+        topic: tuple(one.high_watermark for one in found if one.topic == topic)
+        for topic in {one.topic for one in found} - unsure
+    }
 
 
 def held(brokers: Brokers, topics: Iterable[str]) -> dict[tuple[str, int], int | None] | None:

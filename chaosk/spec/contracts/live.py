@@ -55,6 +55,8 @@ class ProbeState(Model):
     """Unread records up to the end of a consumer's partitions; None while unknown."""
     reached: int | None = None
     """The sum of a consumer's next offsets over all its partitions; None while unknown."""
+    owned: int | None = None
+    """The number of partitions that a consumer owns; None while unknown."""
     standby: bool = False
     """True if it runs, but has to wait before it works."""
     frozen: bool = False

@@ -81,6 +81,10 @@ class Probe(Model, ABC):
         """The consumer groups for which it commits."""
         return ()
 
+    def membership(self) -> Mapping[str, Any] | None:
+        """The client settings with which it is a member of a group that is given partitions; None if it is not."""
+        return None
+
     def transacts(self) -> tuple[str, ...]:
         """The topics to which it writes in transactions."""
         return ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from run.test_run_on_lab import HEAD, KILL
 
@@ -41,6 +41,40 @@ def hold(group: str, topic: str, held: threading.Event, over: threading.Event) -
             member.poll(0.2)
     finally:
         member.close()
+
+
+def keep_open(topic: str, held: threading.Event, over: threading.Event) -> None:
+    """Write to a topic in a transaction that is open until it is ``over``; ``held`` once it has a record there."""
+    writer = Producer(
+        {"bootstrap.servers": BOOTSTRAP, "transactional.id": "stranger", "transaction.timeout.ms": 300_000}
+    )
+    writer.init_transactions(30)
+    writer.begin_transaction()
+    writer.produce(topic, b"by nobody's plan", partition=0)
+    assert writer.flush(30) == 0
+    held.set()
+    over.wait()
+    writer.abort_transaction(30)
+
+
+def test_an_open_transaction_of_another_client_is_told(start: Callable[..., Any], lab_inventory: Path) -> None:
+    """Readers at read_committed get nothing beyond it, so the audit cannot say what is in the log for them."""
+    run = start(HEAD + KILL % "10s")
+    run.wait_for("kill: verified")
+    held, over = threading.Event(), threading.Event()
+    within = f"chaosk-{lab_inventory.parent.name}"
+    stranger = threading.Thread(target=inside, args=(within, lambda: keep_open("orders", held, over)))
+    stranger.start()
+    try:
+        assert held.wait(60), "the stranger's record was not written"
+        code = run.finish()
+    finally:
+        over.set()
+        stranger.join(60)
+    assert code == 2, run.text
+    verdict = run.read("verdict.json")
+    assert "last_stable_behind" in {guard["guard"] for guard in verdict["guards"]}
+    assert [each["check"] for each in verdict["findings"] if each["severity"] == "violation"] == []
 
 
 def test_records_that_another_client_deletes_are_lost(start: Callable[..., Any], lab_inventory: Path) -> None:

@@ -83,11 +83,17 @@ class Bare:
 
 
 def cut(
-    inventory: Inventory, host: str, name: str = "cut", other: str | None = None, action: str = "drop"
+    inventory: Inventory,
+    host: str,
+    name: str = "cut",
+    other: str | None = None,
+    action: str = "drop",
+    direction: str = "both",
 ) -> tuple[PreparedFault, Entry]:
     """A fault that cuts a host from another, or from everyone else, and its timeline entry."""
     away = "everyone else" if other is None else f"host {other}"
-    step = steps()["cut_network"].model_validate({"between": [f"host {host}", away], "action": action})
+    how = {"action": action, "direction": direction}
+    step = steps()["cut_network"].model_validate({"between": [f"host {host}", away], **how})
     entry = Entry.model_construct(name=name, kind="cut_network", step=step, lasts=None, when=None)
     node = Node(kind="host", id=host, host=host)
     whom = EVERYONE if other is None else Node(kind="host", id=other, host=other)

@@ -6,9 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
+from chaosk.hosts.commands import connection
 from chaosk.hosts.firewall import commands
-from chaosk.hosts.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules
+from chaosk.hosts.firewall.attempts import attempts
+from chaosk.hosts.firewall.party import others
+from chaosk.hosts.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules, with_ports
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.target import Node
 from chaosk.spec.fields import Firewall
 from chaosk.steps._groups import Groups, is_everyone, together
 
@@ -44,18 +48,34 @@ class Between(Groups, ABC):
             yield Run(command=commands.install(host, which, cut, self.how(), _by(site, host)))
 
     def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that all rules are installed and come first."""
+        """Verify that all rules are installed and come first, and that no connection is accepted across the cut.
+
+        One connection is tried for each host of the first group, to or from a server of the other group.
+        """
         which = commands.cut(site.run_id, site.entry)
         for host, cut in self._rules(site).items():
             query = commands.standing(host, which, cut, self.how(), _by(site, host))
             yield Fact(says=f"{self.what} is in place on {host}", query=query, remedy=commands.REMEDY)
+        if not isinstance(self.how(), Loss):
+            yield from self._refused(site)
+
+    def _refused(self, site: Site) -> Iterator[Fact]:
+        """Yield the connections that the cut has to stop; none if no server of one side is on another host."""
+        a, b = self._sides(site)
+        one, two = self.sides(site, a, b)
+        if is_everyone(b):
+            two = others(site.inventory, a) if self.ports is None else with_ports(others(site.inventory, a), self.ports)
+        for each in attempts(one, two):
+            query = connection.refused(each.host, each.address, each.port)
+            says = f"port {each.port} of {each.to} accepts no connection from {each.host}"
+            yield Fact(says=says, query=query, steady=False, remedy=commands.REMEDY)
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the rules are unchanged, and that the cut-off listeners do not answer this machine.
 
         A listener counts only from the first time that it does not answer: if chaosk runs on a host of the same side,
-        it always does. No connection is tried from other hosts. There the packets that the rules have stopped are
-        counted.
+        it always does. From other hosts connections are tried at both ends of the fault only; between them the packets
+        that the rules have stopped are counted.
         """
         which = commands.cut(site.run_id, site.entry)
         for host in self._rules(site):
@@ -90,11 +110,14 @@ class Between(Groups, ABC):
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
         """Return the rules by host; raises StepError if the groups cannot be combined."""
+        turned = is_everyone(self.groups(site)[0])
+        a, b = self._sides(site)
+        return rules(*self.sides(site, a, b), TURNED[self.direction] if turned else self.direction)
+
+    def _sides(self, site: Site) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+        """Return the groups, ``everyone else`` second."""
         a, b = self.groups(site)
-        direction = self.direction
-        if is_everyone(a):
-            a, b, direction = b, a, TURNED[direction]
-        return rules(*self.sides(site, a, b), direction)
+        return (b, a) if is_everyone(a) else (a, b)
 
 
 def _by(site: Site, host: str) -> Firewall:

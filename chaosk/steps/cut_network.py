@@ -14,7 +14,9 @@ class CutNetwork(Between):
     A group is hosts, brokers, controllers, ZooKeeper nodes, listeners or probes, or ``everyone else``: all that are not
     in the other group. Between hosts all packets are stopped; for a process only those of connections to and from the
     ports that it serves. All probes share chaosk's machine, so a cut from one is a cut from all. It takes once the
-    rules come first in the packet filter of each host, and that is verified again before the undo.
+    rules come first in the packet filter of each host, and a connection across the cut is not accepted: one is tried
+    for each host of the first group, where servers of the other group are known. Both are verified again before the
+    undo.
     """
 
     what: ClassVar[str] = "the cut"

@@ -30,7 +30,7 @@ def test_the_life_of_a_cut(inventory: Inventory) -> None:
     cut, here = step(CUT % ""), site(inventory, a=HOSTS[:1], b=HOSTS[1:])
     assert told(cut.before(here)) == ["node1: gone"]
     assert told(cut.inject(here)) == ["node1: install"]
-    assert told(cut.verify(here)) == ["node1: standing"]
+    assert told(cut.verify(here)) == ["node1: standing", "node1: 198.18.0.12"]
     assert told(cut.undo(here)) == ["node1: remove"]
     assert told(cut.healed(here)) == ["node1: gone"]
     assert cut.lasting
@@ -43,7 +43,7 @@ def test_the_inventory_says_what_cuts(inventory: Inventory, firewall: str) -> No
     cut, here = step(CUT % ""), site(inventory.model_copy(update={"hosts": hosts}), a=HOSTS[:1], b=HOSTS[1:])
     deeds = [deed.command for deed in (*cut.inject(here), *cut.undo(here)) if isinstance(deed, Run)]
     facts = [*cut.before(here), *cut.verify(here), *cut.healed(here)]
-    asked = [fact.query for fact in facts if isinstance(fact.query, Command)]
+    asked = [fact.query for fact in facts if isinstance(fact.query, Command) and fact.query.sudo]
     assert [command.argv[-1] for command in (*deeds, *asked)] == [firewall] * 5
 
 
@@ -51,7 +51,7 @@ def test_what_is_verified_is_what_was_asked(inventory: Inventory) -> None:
     """The same rules are put in place and looked for, in the same chain."""
     cut, here = step(CUT % ""), site(inventory, a=BROKERS[:1], b=[EVERYONE])
     (install,) = cut.inject(here)
-    (standing,) = cut.verify(here)
+    standing, _ = cut.verify(here)
     assert isinstance(install, Run)
     assert isinstance(standing, Fact)
     assert isinstance(standing.query, Command)
@@ -223,7 +223,7 @@ def test_what_is_cut_from_here_is_tried_from_here(inventory: Inventory) -> None:
 def test_a_look_says_the_same_as_what_was_verified(inventory: Inventory) -> None:
     """So its marks are compared with those of the verification; and a host can ask it without rules."""
     cut, here = step(CUT % ""), site(inventory, a=HOSTS[:1], b=HOSTS[1:])
-    (fact,), (look,) = cut.verify(here), cut.watch(here)
+    (fact, _), (look,) = cut.verify(here), cut.watch(here)
     assert look.says == fact.says
     assert isinstance(look.query, Command)
     assert look.query.stdin is None
@@ -236,3 +236,26 @@ def test_it_says_who_is_on_which_side(inventory: Inventory) -> None:
     assert step(CUT % "").aimed(here) == f"between {one} on one side and {' and '.join(others)} on the other"
     assert step(CUT % ", direction: in").aimed(here) == f"from {' and '.join(others)} to {one}"
     assert step(CUT % ", direction: out").aimed(here) == f"from {one} to {' and '.join(others)}"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "more", "tried"),
+    [
+        (HOSTS[:1], HOSTS[1:], "", ["node1 198.18.0.12 9092"]),
+        (HOSTS[:2], HOSTS[2:], ", direction: in", ["node1 198.18.0.13 9092", "node2 198.18.0.13 9092"]),
+        (HOSTS[:1], (EVERYONE,), "", ["node1 198.18.0.12 9092"]),
+        (HOSTS[:1], (EVERYONE,), ", ports: [2181]", ["node1 198.18.0.12 2181"]),
+        (BROKERS[:1], ZOOKEEPERS[1:], "", ["node1 198.18.0.12 2181"]),
+        (ZOOKEEPERS[:1], BROKERS[1:], "", ["node2 198.18.0.11 2181"]),
+        (BROKERS[:1], ZOOKEEPERS[:1], "", []),
+        (BROKERS[:1], (PROBES,), "", []),
+    ],
+    ids=["hosts", "two hosts", "everyone else", "a port", "brokers call", "ZooKeeper is called", "one host", "probes"],
+)
+def test_a_connection_is_tried_across_the_cut(
+    inventory: Inventory, a: tuple[Node, ...], b: tuple[Node, ...], more: str, tried: list[str]
+) -> None:
+    """From each host of the first group to a server of the other, or to it from a server that calls it."""
+    facts = step(CUT % more).verify(site(inventory, a=a, b=b))
+    queries = [fact.query for fact in facts if isinstance(fact.query, Command) and not fact.query.sudo]
+    assert [f"{query.host} {' '.join(query.argv[4:])}" for query in queries] == tried

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from bare_hosts import DOOR, Bare, bare, cut
 
+from chaosk.core.errors import StepError
 from chaosk.hosts.transport.ssh import Ssh
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(120)]
@@ -53,4 +54,21 @@ def test_both_ends_see_what_was_asked(
     transport.close()
     assert during == [status, status]
     assert (life.took, life.healed is not None) == (True, True), life.why
+    assert ends(hosts) == ["0", "0"]
+
+
+def test_a_cut_around_which_connections_are_led_did_not_take(hosts: Bare, tmp_path: Path) -> None:
+    """A proxy on the host takes its connections before the packet filter sees them: the rules stand and cut nothing."""
+    away = f"-d {hosts.inventory.hosts['node2'].address} -p tcp -j DNAT --to-destination 127.0.0.1:{DOOR}"
+    hosts.on("node1", f"iptables -t nat -A OUTPUT {away}")
+    transport = Ssh(hosts.inventory.hosts)
+    try:
+        faults = hosts.faults(transport, tmp_path, 30.0)
+        fault, entry = cut(hosts.forced("iptables"), "node1", "cut", "node2", direction="out")
+        with pytest.raises(StepError, match=f"port {DOOR} of node2 accepts no connection from node1"):
+            faults.inject(fault, entry, threading.Event())
+        assert faults.heal_all() == ()
+    finally:
+        transport.close()
+        hosts.on("node1", f"iptables -t nat -D OUTPUT {away}")
     assert ends(hosts) == ["0", "0"]

@@ -10,6 +10,7 @@ PARTS = {
     "boot": ("own", "boot"),
     "certificate": ("owned", "program", "tool", "configs", "certificate"),
     "clock": ("kept", "marked", "clock"),
+    "connect": ("connect",),
     "corrupt": ("owned", "process", "enter", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "discover": ("owned", "discover"),

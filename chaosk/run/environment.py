@@ -23,13 +23,10 @@ from chaosk.cluster.remake import identity_of
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.plugins import name_of
-from chaosk.hosts.heal import find
-from chaosk.hosts.localhost import kept, places
+from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.planning.localhost import here
 from chaosk.planning.plan import Plan
-from chaosk.planning.safety import refuse
 from chaosk.probes.worker.process import ProbeProcess
 from chaosk.probes.worker.spec import spec_of
 from chaosk.run.clock_sampling import ClockSampling
@@ -39,17 +36,7 @@ from chaosk.run.executor import Executor
 from chaosk.run.leases import Leases
 from chaosk.run.lock_keeper import LockKeeper
 from chaosk.run.naming import Naming
-from chaosk.run.preflight import diagnostic
-from chaosk.run.preflight.cluster import cluster
-from chaosk.run.preflight.configured import configured
-from chaosk.run.preflight.examination import hosts_fit
-from chaosk.run.preflight.here import java
-from chaosk.run.preflight.host_requirements import needs
-from chaosk.run.preflight.leftovers import leftovers
-from chaosk.run.preflight.rights import rights
-from chaosk.run.preflight.shape import check_shape
-from chaosk.run.preflight.suits import suits
-from chaosk.run.preflight.switches import switches
+from chaosk.run.preflight.admittance import admit
 from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.run.remakings import Remakings
 from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunStopConditionInputs
@@ -117,23 +104,13 @@ class Environment:
 
     def preflight(self, display: Display) -> None:
         """Raise PreflightError if the run may not start; otherwise lock the cluster and create the topics."""
-        scenario, inventory = self._plan.scenario, self._plan.inventory
-        check_shape(scenario.cluster, inventory)
-        refuse(scenario, inventory, here(inventory))
-        diagnostic.refuse([java()])
-        diagnostic.refuse(hosts_fit(self._transport, inventory, needs(scenario, inventory), thorough=False))
-        diagnostic.refuse(switches(self._transport, inventory, scenario))
-        self._holding.take()
-        diagnostic.refuse(leftovers(find(self._transport, places(inventory))))
-        diagnostic.refuse(suits(self._transport, inventory, scenario))
-        if self._own_names():
-            self._naming.check()
+        inventory = self._plan.inventory
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = LiveCluster(inventory, patient, self.crew.state, PATIENCE)
-            diagnostic.refuse(cluster(live, patient, inventory, scenario.topics))
-            diagnostic.refuse(rights(live, inventory, scenario))
-            diagnostic.refuse(configured(patient, tuple(inventory.brokers), scenario.configured))
-            for line in topics.prepare(patient, scenario.topics):
+            admit(self._plan, self._transport, patient, live, self._holding.take)
+            if self._own_names():
+                self._naming.check()
+            for line in topics.prepare(patient, self._plan.scenario.topics):
                 display.say(line)
         self.foreign.partitions()
 

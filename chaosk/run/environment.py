@@ -23,11 +23,12 @@ from chaosk.cluster.remake import identity_of
 from chaosk.cluster.wire import PATIENCE
 from chaosk.core.errors import ChaoskError, StepError
 from chaosk.core.plugins import name_of
+from chaosk.core.spare import Spares
 from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.plan import Plan
-from chaosk.probes.worker.process import ProbeProcess
+from chaosk.probes.worker import process as worker
 from chaosk.probes.worker.spec import spec_of
 from chaosk.run.clock_sampling import ClockSampling
 from chaosk.run.display import Display
@@ -40,7 +41,7 @@ from chaosk.run.preflight.admittance import admit
 from chaosk.run.probe_supervisor import ProbeSupervisor
 from chaosk.run.remakings import Remakings
 from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunStopConditionInputs
-from chaosk.run.watcher.process import WatcherProcess
+from chaosk.run.watcher import process as watcher
 from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.run.watcher.state import WatcherState
 from chaosk.rundir.events.writer_reports import WATCHER, writer_of
@@ -49,6 +50,9 @@ from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
 from chaosk.spec.contracts.stop_condition import StopCondition
 
 log = structlog.get_logger()
+
+_SPARE = 8
+"""Largest number of probes that are started before they are needed: each takes 100 MB."""
 
 
 class Environment:
@@ -71,7 +75,8 @@ class Environment:
         self._host_watch: HostWatch | None = None
         self._rundir: RunDir | None = None
         self._remakings = Remakings()
-        self._watcher: WatcherProcess | None = None
+        self._watcher: watcher.WatcherProcess | None = None
+        self._spares = Spares()
         waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
         self.crew = ProbeSupervisor(self._launch, waiting)
         self.live = LiveCluster(
@@ -94,6 +99,7 @@ class Environment:
         """End every process and connection."""
         self.crew.abandon()
         self.stop_watcher()
+        self._spares.close()
         if self._host_watch is not None:
             self._host_watch.close()
         self._naming.close()
@@ -105,6 +111,10 @@ class Environment:
     def preflight(self, display: Display) -> None:
         """Raise PreflightError if the run may not start; otherwise lock the cluster and create the topics."""
         inventory = self._plan.inventory
+        if not self._own_names():  # else their processes are wrapped
+            self._spares.start(watcher.MODULE)
+            first = [probe for probe in self._plan.scenario.probes.values() if probe.started_by == "run"]
+            self._spares.start(worker.MODULE, min(len(first), _SPARE))
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = LiveCluster(inventory, patient, self.crew.state, PATIENCE)
             admit(self._plan, self._transport, patient, live, self._holding.take)
@@ -146,14 +156,15 @@ class Environment:
             folder=str(rundir.live / WATCHER),
             others=any(one.watches_all for one in self.stop_conditions),
         )
-        self._watcher = WatcherProcess(spec, rundir.root / "watcher.json", self._naming.followed)
+        file = rundir.root / "watcher.json"
+        self._watcher = watcher.WatcherProcess(spec, file, self._naming.followed, self._spares)
 
     def stop_watcher(self) -> tuple[str, ...]:
         """End the watcher, if it runs; return its failure, in words."""
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
+        running, self._watcher = self._watcher, None
+        if running is not None:
             try:
-                watcher.stop()
+                running.stop()
             except StepError as error:
                 log.warning("watcher", problem=str(error))
                 return (str(error),)
@@ -196,7 +207,7 @@ class Environment:
         """Return True if a step needs host names that only the run's probes resolve."""
         return any(entry.step.names for entry in self._plan.scenario.timeline)
 
-    def _launch(self, probe: str, incarnation: int) -> ProbeProcess:
+    def _launch(self, probe: str, incarnation: int) -> worker.ProbeProcess:
         if self._rundir is None:
             raise ChaoskError(f"{probe}: the run has no directory yet")
         folder = self._rundir.live / writer_of(probe, incarnation)
@@ -204,7 +215,7 @@ class Environment:
         who = (self._plan.run_id, probe, incarnation)
         scenario = self._plan.scenario
         spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
-        return ProbeProcess(spec, self._naming.seen)
+        return worker.ProbeProcess(spec, self._naming.seen, self._spares)
 
     def _look(self, deed: Look) -> None:
         if self._rundir is not None:

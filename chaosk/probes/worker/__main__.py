@@ -1,4 +1,4 @@
-"""The process of one probe: ``python -m chaosk.probes.worker SPEC.json``.
+"""The process of one probe: ``python -m chaosk.probes.worker SPEC.json``, or ``-`` for one that is assigned later.
 
 SIGTERM ends it cleanly, and so does the death of its parent. On stdout it reports its state, one JSON object per line;
 lines are dropped if the reader does not read. On stderr it writes librdkafka's log and errors as JSON lines; SIGUSR2
@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from chaosk.core.errors import ChaoskError
+from chaosk.core.plugins import discover
+from chaosk.core.spare import WAIT, assigned
 from chaosk.probes.worker.flusher import flushed
 from chaosk.probes.worker.lifeline import wake_with_parent, watch_parent
 from chaosk.probes.worker.spec import WorkerSpec, read
@@ -25,7 +27,7 @@ from chaosk.rundir.events.arrow import warm_up
 from chaosk.rundir.events.heartbeat import heartbeats
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.contracts.live import ProbeState
-from chaosk.spec.contracts.probe import Workplace
+from chaosk.spec.contracts.probe import Probe, Workplace
 
 _STDOUT = 1
 _LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line completely or not at all
@@ -33,6 +35,10 @@ _LONGEST_LINE = 4000  # bytes; below PIPE_BUF a pipe takes a line completely or 
 
 def main(arguments: list[str]) -> int:
     """Work until stopped; the exit status is 0 after a clean end."""
+    if arguments[0] == WAIT:
+        discover("chaosk.probes", Probe)
+        warm_up()
+    path = assigned(arguments[0])
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda _number, _frame: ending.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # chaosk itself handles Ctrl-C: it ends its probes in order
@@ -41,7 +47,7 @@ def main(arguments: list[str]) -> int:
     watch_parent(ending.set)
     os.set_blocking(_STDOUT, False)
     try:
-        _work(read(Path(arguments[0])), ending)
+        _work(read(path), ending)
     except ChaoskError as error:
         print(json.dumps({"level": "error", "event": str(error)}), file=sys.stderr)  # noqa: T201 - the process's log
         return int(error.exit_code)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from chaosk.core.errors import ChaoskError
+from chaosk.core.spare import Spares
 
 LOG = "stderr.jsonl"
 """Name of the file for its stderr."""
@@ -29,26 +30,27 @@ class Child:
         spec: Path,
         heard: Callable[[str], None],
         seen: Callable[[list[str]], list[str]] = list,
+        spares: Spares | None = None,
     ) -> None:
         """Starts it; ``heard`` gets every line of its stdout. Its stderr goes to ``stderr.jsonl`` beside its spec.
 
-        ``seen`` maps its command to the one that is executed.
+        ``seen`` maps its command to the one that is executed. A process of ``spares`` is used if there is one.
         """
         self.log = spec.with_name(LOG)
         """The file with its stderr."""
-        try:
-            with self.log.open("ab") as log:
-                self._process = subprocess.Popen(
-                    seen([sys.executable, "-m", module, str(spec)]),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise ChaoskError(f"{module}: cannot start the process: {error.strerror}") from error
+        spare = spares.assign(module, spec, self.log) if spares is not None else None
+        self._process = spare or self._start(seen([sys.executable, "-m", module, str(spec)]))
         self._listener = threading.Thread(target=self._listen, args=(heard,), daemon=True, name=f"{module} listener")
         self._listener.start()
+
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        try:
+            with self.log.open("ab") as log:
+                return subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+                )
+        except OSError as error:
+            raise ChaoskError(f"{command[2]}: cannot start the process: {error.strerror}") from error
 
     @property
     def pid(self) -> int:

@@ -9,21 +9,28 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from chaosk.core.errors import EventLogError
+from chaosk.core.spare import Spares
 from chaosk.probes.worker.child import Child
 from chaosk.probes.worker.spec import FILE, WorkerSpec
 from chaosk.spec.contracts.live import ProbeState
+
+MODULE = "chaosk.probes.worker"
+"""What a probe's process runs."""
 
 
 class ProbeProcess(Child):
     """Starts a probe's process and keeps its last reported state."""
 
-    def __init__(self, spec: WorkerSpec, seen: Callable[[list[str]], list[str]] = list) -> None:
+    def __init__(
+        self, spec: WorkerSpec, seen: Callable[[list[str]], list[str]] = list, spares: Spares | None = None
+    ) -> None:
         """Starts it; spec, events and stderr are in ``spec.live``, which it creates. Raises ChaoskError on failure.
 
-        ``seen`` maps its command to the one that is executed, which becomes the process in the end.
+        ``seen`` maps its command to the one that is executed, which becomes the process in the end. A process of
+        ``spares`` is used if there is one.
         """
         self._said = ProbeState(probe=spec.probe, kind=spec.kind, running=True)
-        super().__init__("chaosk.probes.worker", _written(spec), self._hear, seen)
+        super().__init__(MODULE, _written(spec), self._hear, seen, spares)
 
     def state(self) -> ProbeState:
         """Return its last reported state, and whether it still runs or is paused."""

@@ -1,4 +1,4 @@
-"""The watcher's process: ``python -m chaosk.run.watcher SPEC.json``."""
+"""The watcher's process: ``python -m chaosk.run.watcher SPEC.json``, or ``-`` for one that is assigned later."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from chaosk.cluster.client_settings import client_settings
 from chaosk.cluster.endpoints import broker_places, zookeeper_places
 from chaosk.core.errors import ChaoskError, UsageError
+from chaosk.core.spare import assigned
 from chaosk.run.watcher.sampling import About, BrokerSampler, QuorumSampler, Sampler, SettingsSampler, ZooKeeperSampler
 from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.run.watcher.state import WatcherState, glance, with_quorum
@@ -113,14 +114,15 @@ def _end_with_stdin(stop: threading.Event) -> None:
 
 def main(arguments: list[str]) -> int:
     """Watch as the file in ``arguments`` describes; return the exit code."""
+    spec = assigned(arguments[0]) if len(arguments) == 1 else None
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent: it heals first, then ends the watcher
     threading.Thread(target=_end_with_stdin, args=(stop,), daemon=True).start()
     try:
-        if len(arguments) != 1:
+        if spec is None:
             raise UsageError("usage: python -m chaosk.run.watcher SPEC.json")
-        Watcher(_load(Path(arguments[0])), stop).watch()
+        Watcher(_load(spec), stop).watch()
     except ChaoskError as error:
         sys.stderr.write(f"watcher: {error}\n")
         return error.exit_code

@@ -12,30 +12,39 @@ from typing import IO
 from pydantic import ValidationError
 
 from chaosk.core.errors import StepError
+from chaosk.core.spare import Spares
 from chaosk.run.watcher.spec import WatcherSpec
 from chaosk.run.watcher.state import WatcherState
+
+MODULE = "chaosk.run.watcher"
+"""What the watcher's process runs."""
 
 
 class WatcherProcess:
     """One watcher; only :meth:`stop` blocks."""
 
-    def __init__(self, spec: WatcherSpec, file: Path, seen: Callable[[list[str]], list[str]] = list) -> None:
+    def __init__(
+        self,
+        spec: WatcherSpec,
+        file: Path,
+        seen: Callable[[list[str]], list[str]] = list,
+        spares: Spares | None = None,
+    ) -> None:
         """Start it; ``file`` is for its specification, and its stderr goes beside it as ``.stderr``.
 
-        ``seen`` maps its command to the one that is executed.
+        ``seen`` maps its command to the one that is executed. A process of ``spares`` is used if there is one.
         """
         file.write_text(spec.model_dump_json(by_alias=True), "utf-8")
         self._said = file.with_suffix(".stderr")
         self._state: WatcherState | None = None
-        with self._said.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                seen([sys.executable, "-m", "chaosk.run.watcher", str(file)]),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-            )
+        spare = spares.assign(MODULE, file, self._said) if spares is not None else None
+        self._process = spare or self._start(seen([sys.executable, "-m", MODULE, str(file)]))
         if self._process.stdout is not None:
             threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with self._said.open("wb") as stderr:
+            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
 
     @property
     def running(self) -> bool:

@@ -64,6 +64,10 @@ class FakeKafka:
         """Broker 0 coordinates every group."""
         return {n: SimpleNamespace(error_code=codes.NONE, node_id=0) for n in self.alive}
 
+    def ask_settings(self, broker: int, request: Any) -> Any:
+        """Answer, as any other question."""
+        return self.ask(broker, request)
+
     def ask(self, broker: int, request: Any, within: float | None = None) -> Any:
         """The answer to a request, by its name."""
         self.asked.append(request)

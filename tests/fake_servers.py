@@ -72,6 +72,34 @@ def answering(words: bytes) -> Behaviour:
     return behave
 
 
+def holding(behind: Endpoint, released: threading.Event, asked: list[bytes]) -> Behaviour:
+    """Pass requests to the server behind, and note them; of the answers only the first, until ``released``."""
+
+    def behave(connection: socket.socket) -> None:
+        with socket.create_connection((behind.address, behind.port)) as server, connection:
+
+            def answers() -> None:
+                for number, answer in enumerate(_frames(server)):
+                    if number:
+                        released.wait(60)
+                    connection.sendall(answer)
+
+            back = threading.Thread(target=_quietly, args=(lambda _: answers(), connection), daemon=True)
+            back.start()
+            for request in _frames(connection):
+                asked.append(request)
+                server.sendall(request)
+
+    return behave
+
+
+def _frames(connection: socket.socket) -> Iterator[bytes]:
+    """Each message of Kafka's protocol, with its length before it."""
+    with connection.makefile("rb") as stream:
+        while length := stream.read(4):
+            yield length + stream.read(int.from_bytes(length, "big"))
+
+
 def unused_port() -> int:
     """A port of loopback where nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

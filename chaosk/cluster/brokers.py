@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Self
 
+from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.api_message import ApiMessage
 
 from chaosk.cluster.endpoints import broker_places
@@ -42,6 +43,10 @@ class Brokers:
         self._timeout = timeout
         self._find = find
         self._idle: dict[int, list[BrokerConnection]] = {broker: [] for broker in self._places}
+        self._patient = {
+            broker: (threading.Lock(), BrokerConnection(place, timeout, find, patient=True))
+            for broker, place in self._places.items()
+        }
         self._lock = threading.Lock()
         self._closed = False
         self._pool = ThreadPoolExecutor(4 * len(self._places), "broker")
@@ -60,6 +65,17 @@ class Brokers:
             else:
                 self._idle[broker].append(link)
         return answer
+
+    def ask_settings(self, broker: int, request: DescribeConfigsRequest) -> Any:  # noqa: ANN401 - kafka-python
+        """Return one broker's answer about settings; raises as :meth:`ask`.
+
+        Nothing is sent while the broker has not answered an earlier one: see :class:`BrokerConnection`.
+        """
+        if broker not in self._places:
+            raise ClusterError(f"broker {broker}: the inventory has no such broker")
+        lock, link = self._patient[broker]
+        with lock:
+            return _ask(link, request, None)
 
     def ask_all(self, request: Callable[[], ApiMessage], brokers: Sequence[int] | None = None) -> dict[int, Any]:
         """Return the answers of all brokers that answer in time, by id; raises ClusterError without any answer.
@@ -115,6 +131,10 @@ class Brokers:
             for links in self._idle.values():
                 while links:
                     links.pop().close()
+        for lock, link in self._patient.values():
+            if lock.acquire(blocking=False):  # else it closes with its thread
+                link.close()
+                lock.release()
 
     def __enter__(self) -> Self:
         return self

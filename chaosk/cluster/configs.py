@@ -29,12 +29,12 @@ class Config:
 
 def topic_config(brokers: Brokers, broker: int, topic: str) -> Config:
     """Return the configuration of a topic, as one broker describes it; raises ClusterError on failure."""
-    return configuration(f"topic {topic}", brokers.ask(broker, _request(TOPIC, topic, None)), TOPIC)
+    return configuration(f"topic {topic}", brokers.ask_settings(broker, _request(TOPIC, topic, None)), TOPIC)
 
 
 def broker_config(brokers: Brokers, broker: int, names: Iterable[str] | None = None) -> Config:
     """Return all or some settings of a broker, described by itself; raises ClusterError on failure."""
-    return configuration(f"broker {broker}", brokers.ask(broker, broker_request(broker, names)))
+    return configuration(f"broker {broker}", brokers.ask_settings(broker, broker_request(broker, names)))
 
 
 def topics_request(topics: Iterable[str], names: Iterable[str]) -> DescribeConfigsRequest:

@@ -82,9 +82,8 @@ class Foreign:
             return
         kind = DescribeConfigsRequest.DescribeConfigsResource
         asked = [kind(resource_type=TOPIC, resource_name=name, configuration_keys=[MIN_IN_SYNC]) for name in topics]
-        answers = self._brokers.ask_all(lambda: DescribeConfigsRequest(resources=asked, version=4), brokers[:1])
-        for answer in answers.values():
-            for one in answer.results:
-                values = [each.value for each in one.configs if each.name == MIN_IN_SYNC and each.value]
-                if one.error_code == codes.NONE and values:
-                    self._least[one.resource_name] = int(values[0])
+        answer = self._brokers.ask_settings(brokers[0], DescribeConfigsRequest(resources=asked, version=4))
+        for one in answer.results:
+            values = [each.value for each in one.configs if each.name == MIN_IN_SYNC and each.value]
+            if one.error_code == codes.NONE and values:
+                self._least[one.resource_name] = int(values[0])

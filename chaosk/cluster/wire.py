@@ -31,6 +31,14 @@ PATIENCE = 5.0
 
 _HELLO_VERSION = 2  # of ApiVersions: every broker since 2.0 knows it, 4.x too
 _CHUNK = 1 << 16
+_NOTICE_THE_END = (
+    ((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT), 5_000),  # milliseconds until a request must have arrived
+    ((socket.SOL_SOCKET, socket.SO_KEEPALIVE), 1),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE), 5),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPINTVL), 2),
+    ((socket.IPPROTO_TCP, socket.TCP_KEEPCNT), 3),
+)
+"""Options by which the kernel ends a connection whose host is gone, so that not even a patient one waits for it."""
 _RENEWED = 0.9
 """Share of a login's lifetime after which a new connection with a new login is opened."""
 
@@ -62,11 +70,25 @@ class Endpoint:
 class BrokerConnection:
     """A connection to one broker, opened on demand; for one thread at a time."""
 
-    def __init__(self, place: Endpoint, timeout: float = TIMEOUT, find: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        place: Endpoint,
+        timeout: float = TIMEOUT,
+        find: Callable[[str], str] = str,
+        *,
+        patient: bool = False,
+    ) -> None:
         """``timeout``: seconds for each :meth:`ask` by default.
 
         ``find``: resolves the place's address, for every connection; TLS verifies the original name.
+
+        ``patient``: send no request while the broker has an earlier one of this connection. A broker with ZooKeeper
+        reads a topic's settings there, and one that has lost it waits in a request handler until it is back: each
+        repetition would take another of its eight handlers, and none would be left for its clients.
         """
+        self._patient = patient
+        self._ready = False
+        self._owed = 0
         self.place = place
         self._find = find
         self._timeout = timeout
@@ -85,7 +107,7 @@ class BrokerConnection:
 
         Each request uses the newest version that both sides know, or its own if that is older. Raises NoAnswer if an
         answer is missing ``within`` so many seconds (by default the link's). The connection is closed then, so that a
-        late answer is never taken for another one.
+        late answer is never taken for another one; a patient one stays open, and discards the late answer.
         """
         timeout = self._timeout if within is None else within
         deadline = time.monotonic() + timeout
@@ -93,7 +115,8 @@ class BrokerConnection:
             self._connect(deadline)
             return self._versioned(requests, deadline)
         except TimeoutError as error:
-            self.close()
+            if not (self._patient and self._ready and self._owed):
+                self.close()
             raise NoAnswer(f"{self.place}: no answer within {timeout:g} s") from error
         except Refused as refused:
             self.close()
@@ -110,6 +133,7 @@ class BrokerConnection:
 
     def close(self) -> None:
         """Close the connection; the next :meth:`ask` opens another."""
+        self._ready, self._owed = False, 0
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -121,7 +145,7 @@ class BrokerConnection:
         self.close()
 
     def _connect(self, deadline: float) -> None:
-        if self._until is not None and time.monotonic() > self._until:
+        if self._until is not None and time.monotonic() > self._until and not self._owed:
             self.close()  # the broker is about to close it, because the login expires
         if self._socket is not None:
             return
@@ -130,6 +154,9 @@ class BrokerConnection:
         place = self.place
         self._socket = socket.create_connection((self._find(place.address), place.port), _left(deadline))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._patient:
+            for option, value in _NOTICE_THE_END:
+                self._socket.setsockopt(*option, value)
         if place.security.tls is not None:
             self._socket.settimeout(_left(deadline))
             self._socket = place.security.tls.wrap_socket(self._socket, server_hostname=place.address)
@@ -141,6 +168,7 @@ class BrokerConnection:
         if place.security.login is not None:
             holds = log_in(lambda request: self._versioned([request], deadline)[0], place.security.login)
             self._until = None if holds is None else time.monotonic() + _RENEWED * holds
+        self._ready = True
 
     def _versioned(self, requests: Sequence[ApiMessage], deadline: float) -> list[Any]:
         for request in requests:
@@ -157,17 +185,27 @@ class BrokerConnection:
     def _exchange(self, requests: Sequence[ApiMessage], deadline: float) -> list[Any]:
         if self._socket is None:
             raise ConnectionError("not connected")
+        while self._owed:
+            self._receive(deadline)
         for request in requests:
             self._protocol.send_request(request)
         self._socket.settimeout(_left(deadline))
+        self._owed = len(requests)
         self._socket.sendall(self._protocol.send_bytes())
         answers: list[Any] = []
-        while len(answers) < len(requests):
-            self._socket.settimeout(_left(deadline))
-            data = self._socket.recv(_CHUNK)
-            if not data:
-                raise ConnectionError("the connection was closed")
-            answers.extend(answer for _, answer in self._protocol.receive_bytes(data))
+        while self._owed:
+            answers += self._receive(deadline)
+        return answers
+
+    def _receive(self, deadline: float) -> list[Any]:
+        """Return the next answers, at least a part of one; raises TimeoutError if nothing arrives in time."""
+        assert self._socket is not None  # noqa: S101 - its caller has one
+        self._socket.settimeout(_left(deadline))
+        data = self._socket.recv(_CHUNK)
+        if not data:
+            raise ConnectionError("the connection was closed")
+        answers = [answer for _, answer in self._protocol.receive_bytes(data)]
+        self._owed -= len(answers)
         return answers
 
 

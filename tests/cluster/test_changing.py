@@ -35,6 +35,10 @@ class Cluster:
         """Broker 2."""
         return 2
 
+    def ask_settings(self, broker: int, request: Any) -> Any:
+        """Answer, as any other question."""
+        return self.ask(broker, request)
+
     def ask(self, broker: int, request: Any, within: float | None = None) -> Any:
         """What was set."""
         self.asked.append((broker, request))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
-from fake_servers import Behaviour, babbling, closing, mock_cluster, server, silent, unused_port
+from fake_servers import Behaviour, babbling, closing, holding, mock_cluster, server, silent, unused_port
 from kafka.protocol.admin import DescribeQuorumRequest
 
 from chaosk.cluster.offsets import offsets_requests, replica_offsets
 from chaosk.cluster.views import metadata_request, view
 from chaosk.cluster.wire import BrokerConnection, Endpoint, NoAnswer
+
+METADATA = 3
+"""The key of its requests."""
 
 
 def test_each_broker_answers_for_itself() -> None:
@@ -81,6 +85,24 @@ def test_works_again_after_a_failure() -> None:
             link.ask(metadata_request(()), within=0.0)
         assert view(1, link.ask(metadata_request(()))[0]).alive == (1,)
         assert link.connected
+
+
+@pytest.mark.parametrize(("patient", "sent"), [(True, 1), (False, 4)])
+def test_a_patient_one_asks_nothing_twice(*, patient: bool, sent: int) -> None:
+    """However often it is asked: the broker has one request until it answers. The late answer is taken for no other."""
+    released, asked = threading.Event(), list[bytes]()
+    with (
+        mock_cluster(1) as (_, places),
+        server(holding(places[1], released, asked)) as place,
+        BrokerConnection(place, timeout=0.3, patient=patient) as link,
+    ):
+        for _ in range(4):
+            with pytest.raises(NoAnswer, match=r"no answer within 0\.3 s"):
+                link.ask(metadata_request(["orders"]))
+        assert len([request for request in asked if request[5] == METADATA]) == sent
+        released.set()
+        answer = view(1, link.ask(metadata_request(()), within=20.0)[0])
+        assert (answer.alive, answer.partitions) == ((1,), ())
 
 
 def test_a_request_the_broker_does_not_know() -> None:

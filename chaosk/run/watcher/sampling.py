@@ -154,7 +154,7 @@ class SettingsSampler(Sampler):
 
     def __init__(self, places: Iterable[Endpoint], topics: Sequence[str], log: RowSink, stop: threading.Event) -> None:
         super().__init__("settings", SETTINGS_PERIOD, log, stop)
-        self._links = deque(BrokerConnection(place) for place in places)
+        self._links = deque(BrokerConnection(place, patient=True) for place in places)
         self._topics = topics
         self._known: dict[tuple[str, str], str] = {}
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from chaosk.hosts.commands import connection
 from chaosk.hosts.firewall import commands
-from chaosk.hosts.firewall.attempts import attempts
+from chaosk.hosts.firewall.crossings import crossings
 from chaosk.hosts.firewall.party import others
 from chaosk.hosts.firewall.rules import TURNED, Action, Direction, Loss, Rule, parts, rules, with_ports
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
@@ -65,7 +65,7 @@ class Between(Groups, ABC):
         one, two = self.sides(site, a, b)
         if is_everyone(b):
             two = others(site.inventory, a) if self.ports is None else with_ports(others(site.inventory, a), self.ports)
-        for each in attempts(one, two):
+        for each in crossings(one, two):
             query = connection.refused(each.host, each.address, each.port)
             says = f"port {each.port} of {each.to} accepts no connection from {each.host}"
             yield Fact(says=says, query=query, steady=False, remedy=commands.REMEDY)

@@ -120,7 +120,7 @@ def all_commands() -> Iterator[Command]:
         yield from (lock.leave(host, "run-1"), lock.show(host))
 
 
-COMMANDS = list({(c.host, c.argv, c.stdin): c for c in all_commands()}.values())
+COMMANDS = list({(c.host, c.argv, c.stdin): c for c in all_commands() if c.sudo}.values())
 
 
 def some(commands: Sequence[Command]) -> Sequence[Command]:

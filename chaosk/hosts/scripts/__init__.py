@@ -10,7 +10,6 @@ PARTS = {
     "boot": ("own", "boot"),
     "certificate": ("owned", "program", "tool", "configs", "certificate"),
     "clock": ("kept", "marked", "clock"),
-    "connect": ("connect",),
     "corrupt": ("owned", "process", "enter", "corrupt"),
     "cut": ("rules", "cut_iptables", "cut_nft", "cut"),
     "discover": ("owned", "discover"),
@@ -37,7 +36,9 @@ PARTS = {
     "version": ("owned", "process", "enter", "jar", "version"),
     "wipe": ("owned", "process", "enter", "wipe"),
 }
-"""The files of each script, in order."""
+"""The files of each script that needs root, in order."""
+UNPRIVILEGED = ("connect",)
+"""Scripts that run as the login's account: a host's sudo gate has none of them."""
 
 
 @cache

@@ -293,7 +293,6 @@ _PARTS: Mapping[str, Part] = {
         _kernel("/proc/PID/ns/*", "read",
                 "A namespace is entered only if root made it and it has the host's root directory. The kernel is asked "
                 "before it is opened and afterwards."),
-        _kernel("/proc/PID/mountinfo"),
         _of("root", "/run/mount /run/mount/*", "make read write rename remove", _ROOTS),
         _kept("readonly"),
     )),

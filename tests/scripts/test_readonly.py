@@ -41,13 +41,22 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=[shell for shell in ("dash", "bash", "busybox") if shutil.which(shell)])
 def ask(host: int, folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Ask:
-    """The script on that host, with notes in a place of its own; ``server`` is the process whose directory it is."""
+    """The script on that host, with notes in a place of its own; ``server`` is the process whose directory it is.
+
+    ``ends`` is a process that ends before `stands` counts mounts.
+    """
     shell = ["busybox", "sh"] if request.param == "busybox" else [request.param]
     (tmp_path / "kept").mkdir()
 
-    def run(action: str, server: int = host, at: Path = folder) -> subprocess.CompletedProcess[str]:
+    def run(
+        action: str, server: int = host, at: Path = folder, ends: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "pid").write_text(str(server))
         text = script("readonly").replace("/var/lib/chaosk", str(tmp_path / "kept"))
+        if ends is not None:
+            look = '    [ "$(mounts_on)" -gt "$count" ] || fail "somebody'
+            assert look in text
+            text = text.replace(look, f"    kill -9 {ends}; sleep 0.2\n{look}")
         words = [action, "0a", str(at), "script", str(tmp_path / "pid"), ""]
         argv = ["nsenter", "--target", str(host), "--mount", *shell, "-c", text, "chaosk", *words]
         return subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -131,6 +140,20 @@ def test_it_is_done_where_the_server_lives(host: int, folder: Path, ask: Ask) ->
         assert ask("lift", server).returncode == 0
         assert mounts(server) == before
         assert can_write(server, folder)
+
+
+def test_a_process_that_ends_there_is_no_hole(host: int, folder: Path, ask: Ask) -> None:
+    """The one by which the server's namespace was found is gone a moment later, like one of another run of this."""
+    with lives("nsenter", "--target", str(host), "--mount", *ALONE) as first, ExitStack() as stack:
+        server = stack.enter_context(lives("nsenter", "--target", str(first), "--mount"))
+        for _ in range(20):  # the script takes the process that comes first among names
+            if str(first) < str(server):
+                break
+            server = stack.enter_context(lives("nsenter", "--target", str(first), "--mount"))
+        assert ask("put", server).returncode == 0
+        told = ask("stands", server, ends=first)
+        assert (told.stderr, told.stdout) == ("", f"{folder} is read-only\n")
+        assert ask("lift", server).returncode == 0
 
 
 def test_a_server_that_ends_takes_its_namespace_along(host: int, folder: Path, ask: Ask) -> None:

@@ -45,26 +45,23 @@ trusted() {
         [ "$(root_of "$1")" = "$(root_of self)" ] && [ "$(space_of "$1")" = "$space" ] && [ "$(born "$1")" = "$since" ]
 }
 
-# Sets via to a process in the mount namespace `space`, or to `self` for this script's own.
+# Sets via to a process in the mount namespace `space`, or to `self` for this script's own. Descriptor 9 is that namespace
+# from then on: the process may be one that ends at once, like one of another run of this script.
 find_via() {
     via=self
     [ "$space" != "$(space_of self)" ] || return 0
     for via in $(stat -L -c '%i %n' -- /proc/[0-9]*/ns/mnt 2>/dev/null |
         awk -v space="$space" '$1 == space { split($2, part, "/"); print part[3] }'); do
-        ! trusted "$via" || return 0
+        ! { trusted "$via" && opened "$via"; } || return 0
     done
     return 1
 }
-
-# Runs a command in the mount namespace of find_via, if it is still the same.
-inside() {
-    if [ "$via" = self ]; then
-        "$@"
-    else
-        exec 9<"/proc/$via/ns/mnt" && [ "$(stat -L -c %i /proc/self/fd/9)" = "$space" ] || return 1
-        nsenter --mount=/proc/self/fd/9 -- "$@"
-    fi
+opened() {
+    { command exec 9<"/proc/$1/ns/mnt"; } 2>/dev/null && [ "$(stat -L -c %i /proc/self/fd/9)" = "$space" ]
 }
+
+# Runs a command in the mount namespace of find_via.
+inside() { if [ "$via" = self ]; then "$@"; else nsenter --mount=/proc/self/fd/9 -- "$@"; fi; }
 
 # The same in the directory `real`, if its path still leads there.
 # shellcheck disable=SC2016 # the inner shell expands
@@ -72,20 +69,19 @@ within() {
     inside sh -c 'cd -- "$0" && [ "$(readlink /proc/self/cwd)" = "$0" ] && exec "$@"' "$real" "$@"
 }
 
-# A path in the spelling of /proc/PID/mountinfo.
+# The mounts of that namespace, and a path in their spelling.
+mounts() { inside cat /proc/self/mountinfo; }
 spelt() { printf '%s' "$1" | sed 's/\\/\\134/g; s/ /\\040/g'; }
 
-# The number of mounts on the directory `real`, and below it.
-mounts_on() { AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { n++ } END { print n + 0 }' "/proc/$via/mountinfo"; }
-mounts_below() {
-    AT=$(spelt "$real")/ awk 'index($5, ENVIRON["AT"]) == 1 { n++ } END { print n + 0 }' "/proc/$via/mountinfo"
-}
+# The number of mounts on the directory `real`, and below it; nothing if they cannot be read.
+mounts_on() { mounts | AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { n++ } END { if (NR) print n + 0 }'; }
+mounts_below() { mounts | AT=$(spelt "$real")/ awk 'index($5, ENVIRON["AT"]) == 1 { n++ } END { if (NR) print n + 0 }'; }
 # The present path of put's mount, by its id and device; empty if it is gone. It moves when a folder above is renamed.
 ours_is_at() {
-    [ ! -e "$note.mount" ] || awk 'NR == FNR { is = $0; next } $1 " " $3 == is { print $5 }' "$note.mount" "/proc/$via/mountinfo"
+    [ ! -e "$note.mount" ] || mounts | awk 'NR == FNR { is = $0; next } $1 " " $3 == is { print $5 }' "$note.mount" -
 }
 note_ours() {
-    AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { is = $1 " " $3 } END { print is }' "/proc/$via/mountinfo" >"$note.mount"
+    mounts | AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { is = $1 " " $3 } END { print is }' >"$note.mount"
 }
 which_one() { within stat -c '%d %i' .; }
 writable() { within test -w .; }
@@ -149,6 +145,7 @@ stands() {
 lift() {
     recall || return 0
     if [ "$booted" = "$(boot)" ] && find_via; then
+        [ -n "$(mounts_on)" ] || fail "the mounts of the server cannot be read; do: chaosk heal"
         while [ "$(mounts_on)" -gt "$count" ]; do
             [ "$(which_one)" = "$known" ] ||
                 fail "somebody has mounted something else on $folder; unmount that, then do: chaosk heal"

@@ -10,18 +10,18 @@ EXPERIMENTS = {
     "B4": "ZooKeeper loses its quorum",
     "C1": "leader, replicas and ISR of each partition, before, during and after",
     "C2": "a leader is killed under a producer",
-    "C3": "it comes back, and leadership does not",
+    "C3": "the killed broker returns, leadership does not",
     "C4": "a preferred election; a producer with and without retries",
-    "C5": "leadership comes home by itself",
+    "C5": "automatic return of leadership",
     "C6": "a broker is killed under producer and consumer",
     "C7": "a restart and an election under a consumer group",
-    "C8": "a consumer with assigned partitions: what is committed",
-    "C9": "a consumer is killed between two automatic commits: what is read again",
+    "C8": "a consumer with assigned partitions: its committed records",
+    "C9": "a consumer is killed between two automatic commits: records read again",
     "C10": "a broker advertises a name that clients cannot resolve",
     "C11": "a broker started over SSH outlives the session",
     "D1": "a message that always fails is committed past",
     "D2": "a failure is swallowed and not committed",
-    "D3": "a dead-letter topic; seeking back and trying again",
+    "D3": "a dead-letter topic; seeking back and retrying",
     "D4": "the stages of joining a group",
     "E1": "a consumer's connections over its life",
     "E2": "many clients are restarted at once",
@@ -32,10 +32,10 @@ EXPERIMENTS = {
     "F3": "readers of committed and of uncommitted transactions",
     "F4": "consume, transform, produce exactly once under kills",
     "F5": "two processes with one transactional.id",
-    "F6": "offsets in a topic of the application's own",
+    "F6": "an application that keeps its offsets in a topic",
     "F7": "a group's coordinator dies and returns",
-    "F8": "what a rebalance costs: eager, cooperative, static",
-    "F9": "work takes longer than max.poll.interval.ms",
+    "F8": "the cost of a rebalance: eager, cooperative, static",
+    "F9": "processing takes longer than max.poll.interval.ms",
     "G1": "two of three hosts cut off, then clients start; min.insync.replicas 2",
     "G2": "the same with min.insync.replicas 1",
     "G3": "one host cut off, the client restarted: which calls hang",
@@ -46,12 +46,12 @@ EXPERIMENTS = {
     "G8": "log directories of another owner",
     "G9": "a broker cut from ZooKeeper only, or from clients only",
 }
-"""By id the experiment in a few words."""
+"""Titles of the experiments, by id."""
 
 GROUPS = {"A": "One broker stops and comes back", "B": "ZooKeeper", "C": "Two brokers: leaders, elections, commits",
-          "D": "What a consumer acknowledges", "E": "Connections", "F": "Offsets, transactions, exactly once",
+          "D": "Commits of a consumer", "E": "Connections", "F": "Offsets, transactions, exactly once",
           "G": "Network cut against process kill"}  # fmt: skip
-"""By letter what the experiments have in common."""
+"""Titles of the groups of experiments, by letter."""
 
 KINDS = {
     "faults": {
@@ -60,30 +60,30 @@ KINDS = {
         "H/one-way-cut": "a cut in one direction",
         "H/listener-cut": "a cut of one listener",
         "H/group-cut": "a cut between any two groups",
-        "H/two-leaders": "a leader that was deposed and does not know it",
-        "H/reset": "living connections reset",
-        "H/bad-line": "packet loss, delay, a narrow line",
+        "H/two-leaders": "a deposed leader that still serves",
+        "H/reset": "open connections reset",
+        "H/bad-line": "packet loss, delay, low bandwidth",
         "H/full-disk": "a full disk",
         "H/slow-disk": "a slow disk",
         "H/failed-disk": "a failed disk",
-        "H/read-only-disk": "a disk that takes no more files",
+        "H/read-only-disk": "a disk that accepts no new files",
         "H/wiped-disk": "a wiped disk",
         "H/corrupted-log": "a corrupted log",
         "H/one-log-directory": "one log directory of several lost",
         "H/owner": "files of another owner",
         "H/process-restart": "a process restarted",
         "H/machine-restart": "a machine restarted, or its power cut",
-        "H/memory": "processors or memory taken, up to the kernel's kill",
-        "H/clock": "a clock that is wrong",
+        "H/memory": "processor time or memory taken, up to a kill by the kernel",
+        "H/clock": "a wrong clock",
         "H/rolling-restart": "rolling restarts in the right and the wrong order",
         "H/certificates-and-rights": "certificates and rights changed under the clients",
-        "H/name-resolution": "name resolution that lies or is silent",
+        "H/name-resolution": "name resolution that fails or returns wrong addresses",
     },
     "operations": {
         "H/reassignment": "replicas moved under load",
         "H/reassignment-cancelled": "a reassignment cancelled",
         "H/broker-replaced": "a broker decommissioned, and one added",
-        "H/topic-made-again": "a topic deleted and made again",
+        "H/topic-made-again": "a topic deleted and created again",
         "H/partitions-added": "partitions added",
         "H/settings-changed": "settings changed under load",
         "H/quotas-changed": "quotas changed under load",
@@ -91,7 +91,7 @@ KINDS = {
         "H/preferred-election": "a preferred election",
         "H/unclean-election": "an unclean election",
         "H/leadership-moved": "leadership moved on purpose",
-        "H/versions-rolled": "versions rolled",
+        "H/versions-rolled": "a rolling upgrade or downgrade",
     },
     "clients": {
         "H/client-frozen": "a client frozen",
@@ -104,7 +104,7 @@ KINDS = {
     },
     "roles": {
         "H/roles-placed": "leaders placed on chosen nodes before the fault",
-        "H/roles-apart": "leader, controller and coordinator kept apart",
+        "H/roles-apart": "leader, controller and coordinator on different nodes",
         "H/roles-together": "several roles on one node",
         "H/role-targets": "a target by its role",
         "H/transaction-coordinator": "a transaction coordinator as target",
@@ -115,7 +115,7 @@ KINDS = {
     },
     "shapes": {
         "H/overlap": "overlapping faults",
-        "H/nested": "one fault inside of another",
+        "H/nested": "one fault during another",
         "H/chase": "the new leader hit as soon as it appears",
         "H/progress-trigger": "a step triggered by progress",
         "H/state-trigger": "a step triggered by the cluster's state",
@@ -124,18 +124,18 @@ KINDS = {
         "H/crossed": "one fault crossed with several settings",
     },
     "pass-rules": {
-        "H/progress-during-the-fault": "progress demanded during the fault",
+        "H/progress-during-the-fault": "progress required during the fault",
         "H/range-of-losses": "losses or duplicates within a range",
-        "H/did-not-happen": "something that did not happen",
-        "H/exactly-this-error": "exactly the errors that are named",
-        "H/lower-bound-of-time": "a lower bound of time",
+        "H/did-not-happen": "an event that did not happen",
+        "H/exactly-this-error": "exactly the named errors",
+        "H/lower-bound-of-time": "a minimum duration",
         "H/time-to-start-and-close": "the time that clients take to start and to close",
         "H/equal-replicas": "equal replicas at the end",
         "H/sums": "sums over several topics",
     },
-    "kraft": {"H/kraft": "the same on a controller quorum"},
+    "kraft": {"H/kraft": "the same with a controller quorum"},
 }
-"""What goes beyond those, by kind: groups, and in them ids with a few words each."""
+"""Titles of the further kinds, by group and id."""
 
 KNOWN = EXPERIMENTS | {one: says for kinds in KINDS.values() for one, says in kinds.items()}
 """Every id that a scenario of this repository can name in ``covers``; those of others have ids of their own."""

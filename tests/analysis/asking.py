@@ -13,13 +13,14 @@ from chaosk.analysis.case_loader import read_case
 from chaosk.analysis.check_runner import checks
 from chaosk.analysis.events import Events
 from chaosk.analysis.glances.rows import EventRows
+from chaosk.analysis.screens import screened
 from chaosk.analysis.spark import tune
 
 Asked = Callable[..., list[Row]]
 
 
 def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
-    """Asks a history the one check: its rows, the same with and without Spark, and none that its glance ruled out.
+    """Asks a history the one check: its rows, the same with and without Spark, and none that was ruled out before.
 
     The session is set as the analysis sets it for small runs, whatever was judged before.
     """
@@ -31,12 +32,14 @@ def asking(spark: SparkSession, folder: Path, name: str) -> Asked:
         check = checks()[name]()
         frame, few = check.violations(events), check.plain(events)
         rows = [] if frame is None else [row.asDict(recursive=True) for row in frame.orderBy(*check.order).collect()]
+        ruled_out = check.screens and not any(events.once(screened)[screen] for screen in check.screens)
         events.release()
         if few is not None:
             plain = sorted(few, key=lambda row: [row[name] for name in check.order])
             assert frame is None or rows == plain, "Spark and numpy disagree"
             rows = plain
         assert check.glance(events.rows) or not rows, "the glance promised that there are no rows"
+        assert not (ruled_out and rows), "the screens promised that there are no rows"
         return rows
 
     return asked

@@ -100,3 +100,16 @@ def test_automatic_commits_may_run_ahead_of_a_kill(judge: Judge) -> None:
     verdict = judge(history)
     assert (verdict.verdict, told(verdict, "violation")) == (Outcome.PASS, {})
     assert told(verdict, "allowed") == {"commit_skip": 1}
+
+
+def test_a_copy_that_was_passed_over_is_seen_as_well(spark: SparkSession, tmp_path: Path) -> None:
+    """Record 20 stands at 50, too, which nobody was given: that the group had it at 20 clears nobody of a skip."""
+    history = History(records=50)
+    history.audit(50, seq=20)
+    history.send(51, 20.1)
+    history.audit(51)
+    history.commit(51, 20.2)
+    passed_on(history, 20.3, 51)
+    history.read(51, 20.6, incarnation=1)
+    rows = asking(spark, tmp_path, "commit_skip")(history)
+    assert [(row["offset"], row["seq"], row["severity"]) for row in rows] == [(50, 20, "violation")]

@@ -40,7 +40,7 @@ class CommitSkip(Check):
     tables = ("audit", "reads", "commits", "groups", "fetched", "seeks", "assignments", "sends")
     by_absence_of = ("reads", "fetched", "seeks")
     order = (*OWNED, "offset")
-    screens = ("lacking",)
+    screens = ("lacking", "doubled")  # of a record at two positions, the group may have been given only one
 
     def violations(self, events: Events) -> DataFrame:
         """Return visible records below a group's committed offset that the group was not given."""

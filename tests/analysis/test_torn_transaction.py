@@ -6,17 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from analysis.asking import asking
 from analysis.history import History, ns
 from analysis.transactional import transactional
 from analysis.ways import finding, told
 
 from chaosk.analysis.case_loader import read_case
+from chaosk.analysis.checks.precommitted_read import PrecommittedRead
 from chaosk.analysis.checks.torn_transaction import TornTransaction
 from chaosk.analysis.glances.rows import EventRows
 from chaosk.rundir.verdict import Severity
 
 if TYPE_CHECKING:
     from analysis.conftest import Judge
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -164,3 +167,28 @@ def test_a_transaction_of_a_killed_process_may_have_been_committed_in_time(judge
     history = early()
     history.drop("transactions", txn="t-2")
     assert "precommitted_read" not in told(judge(history))
+
+
+@pytest.mark.parametrize("ending", ["info", None])
+def test_a_record_of_unknown_fate_that_is_visible_proves_the_commit_as_well(
+    spark: SparkSession, tmp_path: Path, ending: str | None
+) -> None:
+    """C3: of a transaction that nobody knows the end of, only the record that timed out can be read."""
+    history = transactional()
+    history.change("transactions", {"txn": "t-2"}, outcome="info")
+    if ending is None:
+        history.drop("transactions", txn="t-2")
+    history.change("sends", {"seq": 25}, outcome="info", error="_MSG_TIMED_OUT", offset=None)
+    for seq in {*range(20, 30)} - {25}:
+        history.drop("reads", seq=seq)
+        history.drop("audit", seq=seq, isolation="read_committed")
+    (row,) = asking(spark, tmp_path, "torn_transaction")(history)
+    assert (row["txn"], row["visible"], row["missing"]) == ("t-2", 1, 9)
+
+
+def test_transactions_without_a_send_are_no_reason_to_stumble(tmp_path: Path) -> None:
+    """A7: an application that was given only records of others wrote nothing, and nothing was read too early."""
+    history = History()
+    history.add("transactions", txn="t", initialized=-5, begun=1, ending=2, ended=3, outcome="committed")
+    history.read(0, 1.5, producer=None, producer_incarnation=None, seq=None, intact=False)
+    assert not PrecommittedRead().glance(EventRows(read_case(history.write(tmp_path / "run"))))

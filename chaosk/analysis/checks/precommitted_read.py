@@ -33,7 +33,7 @@ class PrecommittedRead(Check):
 
     def glance(self, rows: EventRows) -> bool:
         """Return True if a reader was given a record of a transaction before its end was requested."""
-        if not rows.count("transactions"):
+        if not rows.count("transactions") or not rows.count("sends"):
             return False
         names, endings, outcomes = rows.columns("transactions", "txn", "ending", "outcome")
         names, endings = (each[(outcomes != rows.code("outcome", "aborted")) & (endings != EMPTY)] for each in (

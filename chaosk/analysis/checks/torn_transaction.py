@@ -48,11 +48,11 @@ class TornTransaction(Check):
         aborted, committed = (names[endings == rows.code("outcome", word)] for word in ("aborted", "committed"))
         sent = outcomes == rows.code("outcome", "ok")
         sent |= (outcomes == rows.code("outcome", "info")) & np.isin(txns, committed)
-        mine = np.flatnonzero((txns != EMPTY) & sent & ~np.isin(txns, aborted))
-        if mine.size == 0:
+        mine = (txns != EMPTY) & ~np.isin(txns, aborted)
+        if not (mine & sent).any():
             return False
-        seen = np.isin(rows.values("sends")[mine], shown_committed(rows))
-        return bool(np.isin(txns[mine][~seen], np.union1d(txns[mine][seen], committed)).any())
+        seen = np.isin(rows.values("sends"), shown_committed(rows))
+        return bool(np.isin(txns[mine & sent & ~seen], np.union1d(txns[mine & seen], committed)).any())
 
     def violations(self, events: Events) -> DataFrame | None:
         """Return committed transactions with missing records."""

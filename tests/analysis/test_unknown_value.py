@@ -75,3 +75,15 @@ def test_records_of_others_are_information(judge: Judge) -> None:
     verdict = judge(history)
     assert (told(verdict), told(verdict, "information")["unknown_value"]) == ({}, 1)
     assert verdict.verdict is Outcome.PASS
+
+
+def test_a_record_in_a_topic_that_it_was_not_sent_to_is_misplaced(spark: SparkSession, tmp_path: Path) -> None:
+    """A10: its client never chose a partition before it gave up, so any one of its topic is right, and no other."""
+    history = History(records=50)
+    history.send(50, 3, outcome="info", error="_MSG_TIMED_OUT", offset=None, partition=None)
+    history.audit(50)
+    asked = asking(spark, tmp_path, "unknown_value")
+    assert asked(history) == []
+    history.others["invoices"] = {"partitions": 1, "replication_factor": 3}
+    history.change("audit", {"seq": 50}, topic="invoices")
+    assert [(row["kind"], row["topic"], row["seq"]) for row in asked(history)] == [("misplaced", "invoices", 50)]

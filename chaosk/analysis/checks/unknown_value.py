@@ -47,7 +47,7 @@ class UnknownValue(Check):
         """Return True if any record is unreadable, of an unknown process, not sent, or not sent there."""
         started, ended = rows.processes("incarnations"), rows.processes("ends")
         order = np.argsort(rows.values("sends"))
-        sent, to = rows.values("sends")[order], rows.places("sends")[order]
+        sent, to, into = (each[order] for each in (rows.values("sends"), *rows.columns("sends", "topic", "partition")))
         for table in ("reads", "audit"):
             writers = rows.processes(table, "producer", "producer_incarnation")
             if not rows.column(table, "intact").all() or not np.isin(np.unique(writers), started).all():
@@ -55,9 +55,9 @@ class UnknownValue(Check):
             found = index_of(sent, rows.values(table))
             if (np.isin(writers, ended) & (found == EMPTY)).any():
                 return True
-            there = rows.places(table)[found != EMPTY]
-            wanted = to[found[found != EMPTY]]
-            if ((wanted != EMPTY) & (wanted != there)).any():
+            topic, partition = (column[found != EMPTY] for column in rows.columns(table, "topic", "partition"))
+            wanted, chosen = (each[found[found != EMPTY]] for each in (to, into))
+            if ((topic != wanted) | ((chosen != EMPTY) & (partition != chosen))).any():
                 return True
         return False
 

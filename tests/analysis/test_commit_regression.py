@@ -136,6 +136,20 @@ def test_a_commit_of_one_that_has_lost_the_partition_is_a_violation(
     assert kinds(asked(history)) == [("zombie", "violation", 22, 22)] * rows
 
 
+def test_a_commit_of_an_earlier_assignment_is_a_zombie_though_the_member_owns_it_again(asked: Asked) -> None:
+    """B6: the partition was another member's meanwhile, and the commit is of before that."""
+    history = History(records=50)
+    another(history)
+    history.add("assignments", at=7, kind="revoke")
+    history.add("assignments", at=7.1, probe="second")
+    history.add("assignments", at=8, kind="revoke", probe="second")
+    history.add("assignments", at=8.1, assignment=1)
+    history.commit(20, 9, assignment=1)
+    assert asked(history) == []
+    history.commit(22, 9.5, assignment=0)
+    assert kinds(asked(history)) == [("zombie", "violation", 22, 22)]
+
+
 def test_who_assigns_itself_a_partition_may_commit_what_it_likes(asked: Asked) -> None:
     """Near miss of B6b and B6c: nobody gave these members their partitions."""
     history = lost({"offset": 20, "at": 5.0}, {"offset": 22, "at": 7.0}, {"offset": 21, "at": 7.1})

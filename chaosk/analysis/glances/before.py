@@ -62,15 +62,20 @@ def earlier(keys: Numbers, values: Numbers) -> Numbers:
 
 
 def passed_on(rows: EventRows, table: str, time: str) -> Marks:
-    """Mark the rows of ``table`` whose partition the group had last assigned to another process."""
+    """Mark the rows of ``table`` whose partition the group had last assigned to another process.
+
+    A row of an assignment before the process's own last one is marked as well: another process may have had it between.
+    """
     keys, who = owned(rows, "assignments", table), members(rows, "assignments", table)
+    terms = np.concatenate([rows.column("assignments", "assignment"), rows.column(table, "assignment")])
     gives = rows.column("assignments", "kind") == rows.code("kind", "assign")
     times = np.concatenate([rows.column("assignments", "at"), rows.column(table, time)])
     given = np.concatenate([gives, np.zeros(rows.count(table), dtype=np.bool_)])
     order = np.lexsort((times, keys))
-    owner = last(keys[order], who[order], given[order])
+    owner, term = (last(keys[order], each[order], given[order]) for each in (who, terms))
+    earlier_term = (terms[order] != EMPTY) & (terms[order] < term)
     found = np.empty(len(keys), dtype=np.bool_)
-    found[order] = (owner != EMPTY) & (owner != who[order])
+    found[order] = (owner != EMPTY) & ((owner != who[order]) | earlier_term)
     return found[len(gives) :]
 
 

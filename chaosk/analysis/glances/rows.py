@@ -180,8 +180,9 @@ class EventRows:
         lengths = np.zeros(names.size, np.int64)
         np.maximum.at(lengths, which, seq[known] + 1)
         if float(lengths.astype(np.float64).sum()) > SPARSE * len(who) + SPARE:
-            ranks = np.unique(np.stack([which, seq[known]]), axis=1, return_inverse=True)[1].ravel()
-            self._firsts = np.searchsorted(which[np.argsort(ranks)], np.arange(names.size))
+            values, inverse = np.unique(np.stack([which, seq[known]]), axis=1, return_inverse=True)
+            ranks = inverse.ravel()
+            self._firsts = np.searchsorted(values[0], np.arange(names.size))
         else:
             self._firsts = np.cumsum(lengths) - lengths
             ranks = self._firsts[which] + seq[known]

@@ -71,6 +71,16 @@ def test_a_damaged_number_takes_no_memory_for_all_before_it(tmp_path: Path) -> N
     assert found.first_values().tolist() == [0]
 
 
+def test_processes_begin_at_their_first_values_however_numbers_are_spread(tmp_path: Path) -> None:
+    """Each value is seen several times, and counts once: the second process begins right after those of the first."""
+    history = History(records=5)
+    history.audit(60, producer_incarnation=1, seq=0)
+    for far, seq in ((2, 2), (2, 2**61)):
+        history.audit(61, producer_incarnation=far, seq=seq)
+        found = rows(history, tmp_path)
+        assert found.first_values().tolist() == [0, 5, 6]
+
+
 def test_places_and_processes_are_told_apart(tmp_path: Path) -> None:
     """Partition 1 of one topic is no other's; a process is its probe and its incarnation."""
     history = History(records=4)

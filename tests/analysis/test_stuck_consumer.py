@@ -129,6 +129,20 @@ def test_what_a_transaction_held_back_did_not_wait(asked: Asked) -> None:
     assert asked(history) == []
 
 
+def test_what_a_reader_at_the_end_of_the_log_skipped_does_not_wait(asked: Asked) -> None:
+    """Near miss of B9: where it began is not known, but it was given all that came after the record that it lacks."""
+    history = stuck(50, drained=90)
+    history.probes["reader"] = {"consume": {"topic": "orders", "assign": "all", "start": "end"}}
+    for table in ("reads", "assignments", "incarnations"):
+        history.each(table, lambda row: row | {"group": None})
+    history.rows["fetched"].clear()
+    history.drop("reads", offset=20)
+    assert asked(history) == []
+    for offset in range(40, 50):
+        history.drop("reads", offset=offset)
+    assert [(row["first"], row["waiting"]) for row in asked(history)] == [(40, 10)]
+
+
 def test_nothing_is_seen_at_a_glance_where_all_went_well(tmp_path: Path) -> None:
     """Everything was delivered, or there was no time to be stuck."""
     assert not glances(tmp_path / "1", "stuck_consumer", stuck(50, drained=90))

@@ -192,7 +192,9 @@ def _waiting(events: Events) -> DataFrame:
         .withColumns({"seen": F.col("offset"), "known": F.lit(False)})
     )
     rows = there.join(ready, on=list(VALUE), how="inner").unionByName(acked, allowMissingColumns=True)
-    beyond = (F.col("seen") >= F.col("beginning")) | (F.col("beginning").isNull() & (F.col("invoked") > F.col("given")))
+    passed = F.coalesce(F.col("seen") <= F.col("reached"), F.lit(False))  # it was skipped, and does not wait
+    since = F.col("beginning").isNull() & (F.col("invoked") > F.col("given"))
+    beyond = ((F.col("seen") >= F.col("beginning")) | since) & ~passed
     return (
         rows.filter(beyond & ~given_to(events.case, F.col("reader")))
         .select(*columns, F.col("seen").alias("offset"), "due", "known")

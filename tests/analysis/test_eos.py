@@ -287,3 +287,23 @@ def test_an_input_that_was_aborted_need_not_be_read(spark: SparkSession, tmp_pat
     history.drop("reads", offset=30)
     history.drop("audit", offset=30, topic="orders", isolation="read_committed")
     assert asking(spark, tmp_path, "abort_rewind")(history) == []
+
+
+@pytest.mark.spark
+def test_a_dead_letter_of_another_member_is_no_output(spark: SparkSession, tmp_path: Path) -> None:
+    """C4: input 20 was read, its output aborted, and then a consumer of the same group put it aside and went on."""
+    history = piped()
+    history.others["letters"] = {"partitions": 1, "replication_factor": 3}
+    failing = {"share": 0.1, "handling": "dead_letter", "topic": "letters"}
+    history.probes["side"] = {"consume": {"topic": "orders", "group": "pipes", "failing": failing}}
+    history.worker("side", kind="consume", group="pipes", isolation="read_committed", commit="sync")
+    for isolation in ("read_uncommitted", "read_committed"):
+        history.add("audit_ranges", topic="letters", isolation=isolation, log_start=0, end=-1, complete=True)
+    history.drop("audit", producer="pipe", seq=20)
+    history.drop("outputs", seq=20)
+    who: Row = {"probe": "side", "incarnation": 0, "topic": "orders", "partition": 0, "offset": 20}
+    history.add("outputs", **who, seq=0, at=20.1)
+    history.send(0, 20.1, probe="side", topic="letters")
+    history.audit(0, producer="side", topic="letters")
+    rows = asking(spark, tmp_path, "eos")(history)
+    assert [(row["kind"], row["offset"], row["severity"]) for row in rows] == [("missing", 20, "violation")]

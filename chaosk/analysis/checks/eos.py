@@ -57,12 +57,13 @@ class Eos(Check):
         """Return True if an input has several visible outputs, none and a commit past it, or one and no commit."""
         pipes = [rows.code("probe", name) for name in _into(rows.case.plan.probes)]
         polled = np.isin(rows.column("reads", "probe"), pipes)
-        if not polled.any() and not rows.count("outputs"):
+        written = np.isin(rows.column("outputs", "probe"), pipes)  # others' are dead letters
+        if not polled.any() and not written.any():
             return False
-        made = rows.values("outputs")
+        made = rows.values("outputs")[written]
         there = np.concatenate([np.isin(made, shown_committed(rows)), np.zeros(int(polled.sum()), dtype=np.bool_)])
         who, places, offsets = (
-            np.concatenate([mine, read[polled]])
+            np.concatenate([mine[written], read[polled]])
             for mine, read in (
                 (rows.processes("outputs"), rows.processes("reads")),
                 (rows.places("outputs"), rows.places("reads")),

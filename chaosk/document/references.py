@@ -14,6 +14,7 @@ from chaosk.document.must_fail import must_fail
 from chaosk.document.nodes import Path, spell
 from chaosk.document.parse import Found
 from chaosk.document.safety import unsafe
+from chaosk.probes.consume import Consume
 from chaosk.spec.bounds import BOUND_KEYS
 from chaosk.spec.contracts.condition import Condition
 from chaosk.spec.contracts.step import Step
@@ -72,9 +73,12 @@ def _started(draft: Draft, probe: str) -> bool:
 
 
 def _names(draft: Draft) -> Iterator[Found]:
-    for name in draft.probes:
+    for name, probe in draft.probes.items():
         if name in BOUND_KEYS:
             yield draft.at_key(("probes", name), f"{name!r} has a meaning in `expect`; choose another name")
+        if isinstance(probe, Consume) and probe.group is None and name in draft.groups:
+            what = "it reads without a group, and a group has its name: their deliveries could not be told apart"
+            yield draft.at_key(("probes", name), f"{what}; choose another name")
     taken: dict[str, Path] = {}
     for turn in sorted(draft.turns, key=lambda turn: turn.path):  # all rounds of an entry together, in written order
         path: Path = (*turn.path, "name")

@@ -20,6 +20,8 @@ RIGHT = {
     "a topic in a nested target": ("leader(orders, 0)", "random(1, followers(orders, 5))"),
     "the last partition": ("leader(orders, 0)", "leader(orders, 5)"),
     "a group of a probe": ("leader(orders, 0)", "coordinator(readers)"),
+    "a member named like its group": ("group: readers", "group: reader"),
+    "a producer named like a group": ("group: readers", "group: writer"),
     "a probe in a condition": ("isr_full(orders)", "caught_up(reader, 10)"),
     "conditions in a condition": ("isr_full(orders)", "any(not(isr_full(orders)), caught_up(reader, 10))"),
     "after the last round": ("settle: 20s", "  - {after: again, wait: {duration: 1s}}\nsettle: 20s"),
@@ -91,6 +93,11 @@ WRONG = {
     ),
     "errors that name none": ("recovery: 30s", "errors: {writer: {must: []}}", "names no error; write must:"),
     "a probe named like a part of a bound": ("  reader:\n", "  during:\n", "has a meaning in `expect`"),
+    "a reader without a group named like a group": (
+        "  reader:\n",
+        "  readers: {consume: {topic: orders, assign: all}}\n  reader:\n",
+        "a group has its name",
+    ),
     "a name with a space": ("name: kill\n", "name: kill it\n", "write a name"),
 }
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from analysis.history import History
 from analysis.ways import guards, told
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from chaosk.analysis.analyze import analyze
+from chaosk.analysis.check_runner import checks
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.rundir.verdict import Outcome, Verdict
@@ -128,3 +130,54 @@ def test_clocks_that_are_good_enough(asked: Asked) -> None:
     history = History(records=50)
     history.add("host_clocks", host="node1", at=1, offset=0, error=1_000)
     assert told(asked(history, timed=Timed)) == {"timed": 25}
+
+
+def checked(history: History) -> History:
+    """A probe checks the health of broker 1, which is well."""
+    history.probes["health"] = {"health_check": {"rate": "1/s"}}
+    history.worker("health", kind="health_check")
+    for number in range(25):
+        at = number - 5.0
+        history.add("health_checks", due=at, began=at, connected=at + 0.002, closed=at + 0.003)
+    return history
+
+
+def called(history: History) -> History:
+    """A probe asks the cluster once a second, and is answered."""
+    history.probes["caller"] = {"call": {"operation": "metadata", "rate": "1/s"}}
+    history.worker("caller", kind="call")
+    for number in range(25):
+        history.add("calls", began=number - 5.0, completed=number - 4.9)
+    return history
+
+
+def unread(history: History) -> History:
+    """The last record was not delivered."""
+    history.drop("reads", offset=49)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("so", "names"),
+    [(checked, None), (called, None), (checked, {"health_checks"}), (called, {"calls"}), (unread, {"end_to_end"})],
+)
+def test_nothing_stumbles_before_spark_has_started(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    so: Callable[[History], History],
+    names: set[str] | None,
+) -> None:
+    """A check that finds nothing, and needs Spark for its figures, names no column before Spark is there.
+
+    Neither where all checks are asked, nor where it is the only one.
+    """
+
+    def start() -> SparkSession:
+        monkeypatch.undo()
+        return spark
+
+    rundir = so(History(records=50)).write(tmp_path / "run")
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    verdict = analyze(start, rundir, {name: kind for name, kind in checks().items() if names is None or name in names})
+    assert "check_crashed" not in guards(verdict)

@@ -93,7 +93,11 @@ class Check(ABC):
         return None
 
     def measures(self, events: Events, found: CheckRows) -> Iterable[Measure]:  # noqa: ARG002 - for those that override it
-        """Return its figures."""
+        """Return its figures.
+
+        Spark may not have started yet: it starts as ``events`` is asked for a table or a frame, and only then can
+        columns be named.
+        """
         return ()
 
 

@@ -59,12 +59,11 @@ def undelivered(events: Events) -> Histograms:
     screens = events.once(screened)
     if not screens["missing"] and not screens["lacking"]:
         return found
-    segments = Segments(events.case.windows)
+    segments, lacked = Segments(events.case.windows), events.frame(lacking)  # starts Spark, before a column is named
     ended = F.lit(events.case.run.ended)
     waited = F.least(ended, "dismissed_at") - F.col("scheduled")  # ignores nulls
     rows = (
-        events.frame(lacking)
-        .filter(F.col("severity") != EXCUSED)
+        lacked.filter(F.col("severity") != EXCUSED)
         .withColumn("waited", waited)
         .groupBy("reader", *segments.of(F.col("scheduled")), bucket(F.col("waited")).alias("bucket"))
         .agg(F.count("*").alias("count"), F.max("waited").alias("longest"))

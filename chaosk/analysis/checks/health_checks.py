@@ -103,10 +103,10 @@ def histograms(events: Events) -> Histograms:
     """Return counts and latencies (nanoseconds) by outcome, subject and window."""
     found = Histograms(Counter(), Counter(), {}, {})
     segments = Segments(events.case.windows)
+    tried = events.table("health_checks")  # first of all, since no column can be named before Spark has started
     took = F.when(F.col("outcome") == "ok", F.coalesce("answered", "connected") - F.col("due"))
     rows = (
-        events.table("health_checks")
-        .withColumn("took", took)
+        tried.withColumn("took", took)
         .groupBy(
             "probe", "broker", "outcome", *segments.of(F.col("due")),
             bucket(F.col("took")).alias("bucket"),

@@ -65,7 +65,7 @@ def _words(group: str) -> str:
 def _index() -> str:
     lines = ["# The experiments, one by one", "", MADE, ""]
     lines += [
-        "Each page has the question, the expected behaviour, the scenarios and the results. [One table](../experiments.md) lists all.",
+        "Each page has question, expected behaviour, scenarios and results. [One table](../experiments.md) lists all.",
         "",
     ]
     for letter, title in GROUPS.items():

@@ -26,7 +26,7 @@ RULES = {
     "B6": "commit regression", "B7": "offset reset jump", "B8": "double ownership", "B9": "stuck consumer",
     "B10": "stuck last stable offset", "B11": "abort rewind",
     "C1": "zombie write", "C2": "late write", "C3": "torn transaction", "C4": "exactly-once pipeline",
-    "C5": "fenced late", "C6": "success of who must fail",
+    "C5": "fenced late", "C6": "success of a client that must fail",
     "D1": "produce unavailability", "D2": "consume unavailability", "D3": "outcomes and availability",
     "D4": "latency and lag", "D5": "recovery", "D6": "election", "D7": "rebalances", "D8": "extent of a loss",
     "D9": "connections", "D10": "replication", "D11": "uncommitted records", "D12": "client errors",
@@ -39,67 +39,73 @@ OPEN = {
 HEAD = """\
 # The rules
 
-Every rule that a run is judged by, with the checks that judge it. A test that *fires* shows a smallest run in which
-the rule is broken, a *near miss* one that looks alike and is in order, *no evidence* one in which it cannot be known:
-nothing is claimed there, or the verdict is INCONCLUSIVE. Checks that only measure need the first only. What a check
-looks for, by its definition, is in [reference/checks.md](reference/checks.md). This page is made by
-`python tests/rules_table.py > docs/rules.md`.
+The rules that judge a run, with their checks and the tests of each check. A *fires* test has a minimal run that breaks
+the rule. A *near miss* is a similar run that does not break it. In a *no evidence* test the evidence is not sufficient:
+the check claims nothing, or the verdict is INCONCLUSIVE. A check that only measures needs a *fires* test only.
+[reference/checks.md](reference/checks.md) defines each check. `python tests/rules_table.py > docs/rules.md` generates
+this page.
 
 ## The ledger
 
-Every acknowledged record has one answer for the log, and one for each reader of its topic. The verdict shows the sums,
-and a sum that does not add up to what was acknowledged makes the run INCONCLUSIVE.
+Every acknowledged record has one answer for the log, and one for each reader of its topic. The verdict shows the sums.
+If the sums do not equal the number of acknowledged records, the run is INCONCLUSIVE.
 
-| answer | what it needs |
+| answer | condition |
 |---|---|
-| in the log, delivered | The tail audit found the record at both isolation levels. The reader was given it. |
-| violation | A rule is broken, and the rows that show it are in the evidence. |
-| excused | A row of this run that says why this record may be missing. A setting that the scenario hoped for is none. |
-| not judged | The evidence does not tell. One such record makes the run INCONCLUSIVE. |
+| in the log, delivered | The tail audit found the record at both isolation levels. The reader received it. |
+| violation | A rule is broken, and the rows that prove it are in the evidence. |
+| excused | A row of this run explains why the record may be missing. A setting of the scenario alone is not enough. |
+| not judged | The evidence is not sufficient. One such record makes the run INCONCLUSIVE. |
 
-**Owed** to the log is every record that was acknowledged outside of a transaction, or in one that committed. A reader
-is owed all partitions of its topic, whether or not a member ever had them. Its debt begins at the committed offset that
-it found. With nothing committed, it begins at the log's start (`auto.offset.reset: earliest`) or at the end as the
-probe asked for it (`latest`).
+The log **owes** every record that was acknowledged outside a transaction, or in a committed one. A reader is owed the
+records of all partitions of its topic, even of partitions that no member ever had. They count from the committed offset
+that the reader found. Without a commit they count from the log start (`auto.offset.reset: earliest`), or from the log
+end that the probe requested (`latest`).
 
-A reset is no new beginning. If the log's start has passed a reader's position, during an assignment or as it is given
-a partition, it is owed all that the log still has, whatever its `auto.offset.reset` says. A reset to the end loses
-records that are there: B1 during an assignment, B7 at its begin, and A5 and B3 for each record. If a log was cut back,
-what the reader then passed is not judged.
+A reset does not change that. If the log start passes a reader's position, the reader is still owed every record in the
+log, regardless of its `auto.offset.reset`. This holds during an assignment and when a partition is assigned. A reset to
+the end loses existing records: B1 during an assignment, B7 at its begin, and A5 and B3 for each record. If a log was
+truncated, the records that the reader passed afterwards are not judged.
 
-**Excused** is a record that:
+A record is **excused** if one of these holds:
 
-- was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's settings, while
-  these were in force, and in a segment that had been closed, or of which all had expired. Its age is that by the clock
-  of a replica's host, as measured then;
-- has a later record of its key in a log that was compacted after that was sent, if a segment had been closed by then;
-- was in a topic that was deleted and made again;
-- was cut off a log by an unclean election that the watcher saw, or by a loss of power, if a replica that lost data led
-  next or all in-sync replicas lost data; and its producer had not been acknowledged by the new leader before;
-- was acknowledged with `acks` other than all before another broker was elected, or by a leader that was cut off and did
-  not know of it, and no reader had it. No election leaves a hole between records of one leader;
-- was sent with `acks: 0`, so that no broker had acknowledged it, and no reader had it;
-- is hidden because an unclean election cut off the marker of its transaction, or of one that holds the last stable
-  offset before it;
-- lies before the position at which the reader began, or was acknowledged after a step had ended the reader, or less
-  than five seconds before;
-- was acknowledged after a process of a reader that begins at the end each time had ended, or less than five seconds
-  before, and before the next one began.
+- Retention. It was older than `retention.ms`, or behind more than `retention.bytes`, as a broker reported the topic's
+  settings while these were in force. Its segment was closed, or all records in it had expired. Its age counts by the
+  clock of a replica's host, as measured then.
+- Compaction. A later record has its key, the log was compacted after that one was sent, and a segment had been closed
+  by then.
+- Deletion. Its topic was deleted and created again.
+- Truncation. An unclean election that the watcher saw cut it off, or a loss of power. For the loss of power, a replica
+  that lost data led next, or all in-sync replicas lost data. The new leader had not acknowledged the producer before.
+- `acks` other than all. It was acknowledged before another broker was elected, or by a leader that was cut off and did
+  not know of its replacement, and no reader had it. An election leaves no gap between records of one leader.
+- `acks: 0`. No broker had acknowledged it, and no reader had it.
+- A lost marker. It is hidden because an unclean election cut off the marker of its transaction, or the marker of one
+  that holds the last stable offset before it.
+- The reader's begin or end. It lies below the reader's first position. Or it was acknowledged after a step had ended
+  the reader, or less than five seconds before.
+- A pause of the reader. The reader begins at the log end at each start. The record was acknowledged before the next
+  process began, and after the last one had ended or less than five seconds before.
 
-An input of an aborted transaction is owed to nobody any more if the log lost it, for one of these reasons, before the
-application could read it again.
+If the log lost an input of an aborted transaction for one of these reasons before the application could read it again,
+no reader is owed that input.
 
-What removed a record from the log later does not excuse a reader that had passed the record before: the reader was
-given a later record of the partition while a leader still reported a log start at or before the offset, before any
-later record of the key was sent, or from the log that was cut off.
+A later removal from the log does not excuse a reader that had already passed the record. A reader has passed it if it
+received a later record of the partition in one of these cases: while a leader still reported a log start at or before
+the offset, before any later record of the key was sent, or from the log that was truncated.
 
-**Not judged** is a record whose partition was not audited to its end, or that lies below a log start that moved while
-nobody reported the topic's settings. So is what a reader had not reached when the run ended, or when a step ended the
-reader, what a killed process may have had before its end, and what was sent after the reader had begun beyond it, or
-had passed its offset in a log that was cut back. So is a partition that no member held in the end. If that lasted for
-longer than `session.timeout.ms` and `max.poll.interval.ms` together, counted from the last heal, it is a violation.
-A last stable offset that is below the high watermark when the audit reads makes the run INCONCLUSIVE, whatever lies
-behind it, unless B10 tells of that partition.
+A record is **not judged** in these cases:
+
+- The audit of its partition is incomplete.
+- It lies below a log start that moved while no broker reported the topic's settings.
+- The reader had not reached it when the run ended, or when a step ended the reader.
+- A killed process may have received it before its end.
+- It was sent after the reader had begun beyond its offset, or had passed that offset in a truncated log.
+- No member held its partition at the end. After more than `session.timeout.ms` and `max.poll.interval.ms` together,
+  counted from the last heal, that is a violation.
+
+If a last stable offset is below the high watermark when the audit reads, the run is INCONCLUSIVE, with or without
+records in between, unless B10 reports that partition.
 
 ## The rules, one by one
 """
@@ -137,7 +143,7 @@ def of_rule(rule: str) -> dict[str, type[Check]]:
 def table() -> str:
     """The page."""
     proven = proofs()
-    lines = [HEAD, "| rule | what | check | fires | near miss | no evidence |", "|---|---|---|---|---|---|"]
+    lines = [HEAD, "| rule | name | check | fires | near miss | no evidence |", "|---|---|---|---|---|---|"]
     for rule, what in RULES.items():
         for name in of_rule(rule) or ("",):
             cells = [_tests(proven.get((name, way), [])) for way in WAYS]

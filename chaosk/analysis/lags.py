@@ -46,8 +46,9 @@ def of_few(rows: EventRows) -> Histograms:
     times: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}
     values: dict[str, list[Numbers]] = {probe: [] for probe in names.values()}
     for code, asked, lag in _by_term(rows):
-        times[names[code]].append(asked)
-        values[names[code]].append(lag)
+        if code in names:  # not that of a process without a row of its start
+            times[names[code]].append(asked)
+            values[names[code]].append(lag)
     for probe in names.values():
         if not times[probe]:
             continue

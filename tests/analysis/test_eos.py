@@ -307,3 +307,10 @@ def test_a_dead_letter_of_another_member_is_no_output(spark: SparkSession, tmp_p
     history.audit(0, producer="side", topic="letters")
     rows = asking(spark, tmp_path, "eos")(history)
     assert [(row["kind"], row["offset"], row["severity"]) for row in rows] == [("missing", 20, "violation")]
+
+
+def test_a_process_without_a_row_of_its_start_is_in_no_group(tmp_path: Path) -> None:
+    """Nothing stumbles over it, and what it wrote is taken for no output of another's."""
+    history = piped()
+    history.rows["incarnations"].clear()
+    assert not Eos().glance(EventRows(read_case(history.write(tmp_path / "run"))))

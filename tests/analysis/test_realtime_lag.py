@@ -114,3 +114,16 @@ def test_a_reader_lags_before_it_was_given_anything(spark: SparkSession, tmp_pat
         history.rows["fetched"].clear()
         history.each("assignments", lambda row: row | {"group": None})
     assert figures(spark, tmp_path, history)["realtime_lag_max", "reader", "run"] == pytest.approx(expected)
+
+
+def test_a_process_without_a_row_of_its_start_has_no_lag(tmp_path: Path) -> None:
+    """Nobody knows which reader it is, and nothing stumbles over it."""
+    history = late()
+    history.rows["incarnations"].clear()
+    found = of_few(Events(unasked, read_case(history.write(tmp_path / "run"))).rows)
+    assert not found.counts
+
+
+def unasked() -> SparkSession:
+    """Spark is not needed here."""
+    raise AssertionError

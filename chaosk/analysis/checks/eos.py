@@ -19,8 +19,8 @@ from chaosk.analysis.frames.deliveries import MEMBER
 from chaosk.analysis.frames.pipe_removals import INPUT, LATE, UNDECIDED, with_input_answers, with_output_answers
 from chaosk.analysis.frames.sends import committed_reads
 from chaosk.analysis.frames.truncations import Truncation, excused, truncations
-from chaosk.analysis.glances.rows import EventRows
-from chaosk.analysis.glances.transacted import shown_committed
+from chaosk.analysis.glances.rows import EMPTY, EventRows
+from chaosk.analysis.glances.transacted import index_of, shown_committed
 from chaosk.analysis.observed_settings import compacted
 
 _UNSURE = "a log of the outputs' topic may have been cut back"
@@ -72,7 +72,9 @@ class Eos(Check):
         )
         processes, groups = rows.processes("incarnations"), rows.column("incarnations", "group")
         order = np.argsort(processes)
-        mine = groups[order][np.minimum(np.searchsorted(processes[order], who), processes.size - 1)]
+        place = index_of(processes[order], who)
+        known = place != EMPTY  # a process without a row of its start is in no group
+        there, places, offsets, mine = there[known], places[known], offsets[known], groups[order][place[known]]
         committed = zip(
             rows.column("groups", "group"), rows.places("groups"), rows.column("groups", "offset"), strict=True
         )

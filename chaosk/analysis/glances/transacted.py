@@ -10,6 +10,7 @@ from chaosk.analysis.glances.rows import EMPTY, EventRows, Numbers
 
 _NEVER = np.iinfo(np.int64).max
 _EPOCHS = 20  # bits of an epoch beside its process
+_UNKNOWN = (1 << _EPOCHS) - 1
 
 
 class Clients(NamedTuple):
@@ -35,7 +36,7 @@ def clients(rows: EventRows) -> Clients:
     if not rows.count("transactions"):
         none = np.empty(0, np.int64)
         return Clients(none, none, none, none, none, np.full(rows.count("sends"), EMPTY), none)
-    known = _keys(rows, "transactions")
+    known = _keys(rows, "transactions", unknown=_UNKNOWN)
     keys, first = np.unique(known, return_index=True)
     initialized = np.full(keys.size, _NEVER)
     np.minimum.at(initialized, np.searchsorted(keys, known), rows.column("transactions", "initialized"))
@@ -58,8 +59,9 @@ def index_of(known: Numbers, wanted: Numbers) -> Numbers:
     return np.where(known[places] == wanted, places, EMPTY)
 
 
-def _keys(rows: EventRows, table: str) -> Numbers:
+def _keys(rows: EventRows, table: str, *, unknown: int = EMPTY) -> Numbers:
     epochs = rows.column(table, "producer_epoch")
+    epochs = np.where(epochs == EMPTY, unknown, epochs)
     return np.where(epochs == EMPTY, EMPTY, (rows.processes(table) << _EPOCHS) | epochs)
 
 

@@ -258,10 +258,24 @@ def test_a_rule_that_was_not_broken_as_predicted_is_inconclusive() -> None:
     expect = {"verdict": "violation", "rules": {"A4": ["loose"], "B3": "all"}}
     ruling = ruled(expect, found(topic="loose"))
     assert (ruling.verdict, [guard.guard for guard in ruling.guards]) == (Outcome.INCONCLUSIVE, ["expected_outcome"])
-    assert "that B3 is broken" in ruling.guards[0].what
+    assert "predicts a violation of B3, and" in ruling.guards[0].what
     elsewhere = ruled(expect, found(topic="strict"), found("commit_skip", rule="B3", group="readers"))
     assert elsewhere.verdict is Outcome.VIOLATION
-    assert "that A4 of loose is broken" in elsewhere.guards[0].what
+    assert "predicts a violation of A4 of loose, and" in elsewhere.guards[0].what
+
+
+@pytest.mark.parametrize(
+    ("severity", "verdict"),
+    [
+        (Severity.ALLOWED, Outcome.PASS),
+        (Severity.INFORMATION, Outcome.INCONCLUSIVE),
+        (Severity.VIOLATION, Outcome.VIOLATION),
+    ],
+)
+def test_a_predicted_pass_with_a_rule_needs_an_allowed_finding_of_it(severity: Severity, verdict: Outcome) -> None:
+    """A run without it shows nothing, and a violation of that rule stands."""
+    assert ruled({"verdict": "pass", "rules": ["A4"]}, found(severity=severity)).verdict is verdict
+    assert ruled({"verdict": "pass", "rules": ["A4"]}).verdict is Outcome.INCONCLUSIVE
 
 
 def test_a_violation_of_another_rule_than_predicted_stands() -> None:

@@ -133,11 +133,16 @@ def _surprises(
                 what=f"the scenario predicts {_name(objective)} of {_bounds(objective)}, and "
                 f"{_measured(objective)} were found: {_WHY}",
             )
-    broken = [finding for finding in findings if finding.severity is Severity.VIOLATION]
+    excused = expect.verdict is Outcome.PASS
+    telling = (Severity.VIOLATION, Severity.ALLOWED) if excused else (Severity.VIOLATION,)
+    broken = [finding for finding in findings if finding.severity in telling]
     for each in predictions(expect):
         if each.rule is not None and each.must and not any(_shows(each, finding, windows) for finding in broken):
             whose = f" of {_together(sorted(each.subjects))}" if each.subjects else ""
-            yield Guard(guard=_SURPRISE, what=f"the scenario predicts that {each.rule}{whose} is broken: it was not")
+            how = "an allowed finding of" if excused else "a violation of"
+            yield Guard(
+                guard=_SURPRISE, what=f"the scenario predicts {how} {each.rule}{whose}, and there was none: {_WHY}"
+            )
     if expect.verdict is Outcome.INCONCLUSIVE:
         what = "the scenario asks for missing evidence, which no run can pass by; say what is to be found instead"
         yield Guard(guard=_SURPRISE, what=what)

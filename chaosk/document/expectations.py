@@ -100,8 +100,12 @@ def _rules(draft: Draft) -> Iterator[Found]:
         for each in sorted(whose - subjects):
             what = f"there is no topic, group or probe {each!r}; {instead(each, subjects)}"
             yield draft.at(draft.holds((*inner, rule), each), what)
-    if draft.expect.rules and draft.expect.verdict is not Outcome.VIOLATION and not _is_wrong(draft, ("verdict",)):
-        yield draft.at_key(path, "rules name a predicted violation; write `verdict: violation` as well, or remove them")
+    named = draft.expect.verdict in (Outcome.VIOLATION, Outcome.PASS)
+    if draft.expect.rules and not named and not _is_wrong(draft, ("verdict",)):
+        what = (
+            "rules name predicted findings; write `verdict: violation` as well, or `verdict: pass` if all are allowed"
+        )
+        yield draft.at_key(path, what)
 
 
 def _verdict(draft: Draft) -> Iterator[Found]:

@@ -42,7 +42,7 @@ class Expect(Model):
     rules: ExpectedRules | None = None
     """Rules that a predicted violation breaks, with subjects: ``[B3]``, ``{B3: [readers]}``, ``{must: .., may: ..}``.
 
-    No other rule may be broken.
+    No other rule may be broken. With ``verdict: pass``, rules of which an allowed finding must be there.
     """
     errors: dict[str, ExpectedErrors] = Field(default_factory=dict)
     """By probe the errors that its clients meet: those that they must and may meet, and no other."""

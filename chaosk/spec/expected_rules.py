@@ -35,7 +35,10 @@ Rules = Annotated[dict[RuleId, Whose], BeforeValidator(parse_rules)]
 
 
 class ExpectedRules(Model):
-    """The only rules that a predicted violation may break, and the subjects of its findings."""
+    """The only rules that a predicted violation may break, and the subjects of its findings.
+
+    With ``verdict: pass`` these are rules with an allowed finding, since none may be broken.
+    """
 
     must: Rules = Field(default_factory=dict)
     """Rules that must be broken, each at least once."""

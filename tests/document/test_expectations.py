@@ -136,7 +136,10 @@ UNNAMED = {
         "{verdict: degraded, recovery: 9s, unavailability: 1s}", "expect.verdict", "of 2 bounds",
     ),
     "a degradation of nothing": ("{verdict: degraded}", "expect.verdict", "there is no bound to miss"),
-    "rules without a violation": ("rules: [A4]", "expect.rules", "write `verdict: violation` as well"),
+    "rules without a verdict": ("rules: [A4]", "expect.rules", "write `verdict: violation` as well"),
+    "rules of a degradation": (
+        "{verdict: degraded, recovery: 9s, rules: [A4]}", "expect.rules", "or `verdict: pass` if all are allowed",
+    ),
     "a rule that there is not": ("{verdict: violation, rules: [A44]}", "expect.rules[0]", "did you mean 'A4'?"),
     "a rule that only measures": ("{verdict: violation, rules: {D1: all}}", "expect.rules.D1", "no finding is of a"),
     "a rule of nobody there": (

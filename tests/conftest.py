@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -28,10 +29,10 @@ TIERS = ("pure", "spark", "packaging", "lab")
 """Cheapest first; a test has the last that it is marked with."""
 USUAL_UMASK = os.umask(0o022)
 os.umask(USUAL_UMASK)
-ONE_SESSION = ("analysis", "truth")
-"""Folders whose tests share one session of Spark."""
-FIRST = ("run", "steps", "analysis")
-"""Folders that several processes begin with: the longest of labs, and Spark's."""
+SPARK = ("analysis", "truth")
+"""Folders whose tests share sessions of Spark: each file has one of two, since one took as long as all other tests."""
+FIRST = ("run", "steps", "analysis 0", "analysis 1")
+"""Scopes that several processes begin with: the longest of labs, and Spark's."""
 LONG = 400.0
 """Seconds that a test may take before it is named: the longest takes some 300."""
 STANDBY = "CHAOSK_STANDBY"
@@ -149,9 +150,10 @@ def file_of(nodeid: str) -> str:
 
 def folder_of(nodeid: str) -> str:
     """The first folder below ``tests`` that a test is in, or its file; a folder ``on_lab...`` has a lab of its own."""
-    parts = file_of(nodeid).split("/")
-    if parts[0] in ONE_SESSION:
-        return ONE_SESSION[0]
+    file = file_of(nodeid)
+    parts = file.split("/")
+    if parts[0] in SPARK:
+        return f"analysis {crc32(file.encode()) % 2}"
     return "/".join(parts[: 2 if len(parts) > 2 and parts[1].startswith("on_lab") else 1])
 
 

@@ -127,7 +127,7 @@ def test_without_an_inventory_there_are_no_commands(tmp_path: Path) -> None:
     """The timeline alone: steps in words, targets as written."""
     (row, *_) = describe(scenario(tmp_path, "- kill_broker: {target: broker 7}\n"))
     assert (row.does, row.undoes, row.targets) == ((), (), ("broker 7",))
-    assert row.says.startswith("Kill a broker's process with SIGKILL")
+    assert row.says.startswith("Kill the process of a broker with SIGKILL")
 
 
 def test_no_socket_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

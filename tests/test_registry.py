@@ -54,10 +54,11 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize(("package", "contract"), CONTRACTS.items(), ids=CONTRACTS)
 def test_every_file_is_a_plugin_by_its_name(package: str, contract: type) -> None:
-    """The files of the package without a leading underscore, sorted; each class knows its name."""
+    """The files of the package without a leading underscore; each class knows its name, also that of a further form."""
     files = sorted(path.stem for path in (ROOT / "chaosk" / package.replace(".", "/")).glob("[!_]*.py"))
     found = plugins.discover(f"chaosk.{package}", contract)
-    assert list(found) == files
+    assert list(found) == sorted(found)
+    assert sorted({plugins.file_of(plugin) for plugin in found.values()}) == files
     assert all(plugins.name_of(plugin) == name for name, plugin in found.items())
 
 

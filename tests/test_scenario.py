@@ -15,7 +15,6 @@ from sample_documents import SCENARIO, written
 from chaosk.document import load_scenario
 from chaosk.probes.produce import Produce
 from chaosk.spec.scenario import After, ClusterShape, Entry, Scenario, Size, default_name, probes, steps
-from chaosk.steps.kill_broker import KillBroker
 
 MINIMAL: dict[str, Any] = {
     "name": "x",
@@ -43,7 +42,7 @@ def test_defaults() -> None:
 def test_document_form_becomes_typed_steps_and_probes() -> None:
     """The one key that is not grammar is the step; the one key of a probe is its kind."""
     small = scenario()
-    assert small.timeline[0].step == KillBroker(target="brokers")
+    assert small.timeline[0].step == steps()["kill_broker"].model_validate({"target": "brokers"})
     assert small.timeline[0].kind == "kill_broker"
     assert isinstance(small.probes["writer"], Produce)
 

@@ -1,14 +1,15 @@
 """Plugins are files: each module of a package without a leading ``_`` defines one class of its contract.
 
-A plugin's name is its file name. Third parties add theirs through an entry-point group (``chaosk.steps``,
-``chaosk.probes``, ``chaosk.checks``, ``chaosk.targets``, ``chaosk.conditions``, ``chaosk.stop_conditions``), with one
-entry point per module.
+A plugin's name is its file name; a class may have further ``forms``, with names of their own. Third parties add theirs
+through an entry-point group (``chaosk.steps``, ``chaosk.probes``, ``chaosk.checks``, ``chaosk.targets``,
+``chaosk.conditions``, ``chaosk.stop_conditions``), with one entry point per module.
 """
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -29,16 +30,23 @@ def discover(package: str, contract: type[T]) -> dict[str, type[T]]:
     """
     found: dict[str, type[T]] = {}
     for module in (*_own(package), *_foreign(package)):
-        name = module.__name__.rpartition(".")[2]
-        if name in found:
-            msg = f"{module.__name__}: there is a {name!r} already ({found[name].__module__}); rename one of the files"
-            raise UsageError(msg)
-        found[name] = only_class(module, contract)
+        plugin = only_class(module, contract)
+        forms: Mapping[str, type[T]] = getattr(plugin, "forms", dict)()
+        for name, form in {file_of(plugin): plugin, **forms}.items():
+            if name in found:
+                taken = found[name].__module__
+                raise UsageError(f"{module.__name__}: there is a {name!r} already ({taken}); rename one of the files")
+            found[name] = form
     return dict(sorted(found.items()))
 
 
 def name_of(plugin: type) -> str:
-    """Return the name of a plugin's class, which is its file name."""
+    """Return the name of a plugin's class: its file name, unless it is a further form of that plugin."""
+    return str(vars(plugin).get("plugin_name", file_of(plugin)))
+
+
+def file_of(plugin: type) -> str:
+    """Return the file name of a plugin's class."""
     return plugin.__module__.rpartition(".")[2]
 
 

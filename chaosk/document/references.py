@@ -64,7 +64,7 @@ def _every(draft: Draft) -> Iterator[Found]:
 
 def _single_key(draft: Draft, name: str) -> tuple[str, ...]:
     probe = draft.probes[name]
-    return () if probe is None else (type(probe).__module__.rpartition(".")[2],)
+    return () if probe is None else (name_of(type(probe)),)
 
 
 def _started(draft: Draft, probe: str) -> bool:

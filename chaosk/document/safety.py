@@ -17,14 +17,16 @@ from chaosk.spec.scenario import Entry
 from chaosk.spec.timing import stays
 from chaosk.steps._between import Between
 from chaosk.steps._probe_steps import ProbeStep
-from chaosk.steps._service_steps import Restart, ServiceStep, Start
+from chaosk.steps._service_steps import ServiceStep
 from chaosk.steps.cancel_reassignment import CancelReassignment
 from chaosk.steps.create_partitions import CreatePartitions
 from chaosk.steps.deny_access import DenyAccess
 from chaosk.steps.elect_leader import ElectLeader
 from chaosk.steps.reassign_partitions import ReassignPartitions
 from chaosk.steps.recreate_topic import RecreateTopic
+from chaosk.steps.restart import RestartServer
 from chaosk.steps.set_topic_config import SetTopicConfig
+from chaosk.steps.start import StartServer
 
 _LIMITS = {
     "brokers": ("all_brokers",),
@@ -87,7 +89,7 @@ def _lifted(draft: Draft) -> frozenset[str]:
 
 def _at_once(entry: Entry) -> tuple[str, ...]:
     """Return the targets whose nodes a step takes away at the same time."""
-    if isinstance(entry.step, ServiceStep) and not isinstance(entry.step, Restart | Start):
+    if isinstance(entry.step, ServiceStep) and not isinstance(entry.step, RestartServer | StartServer):
         return entry.step.targets()
     if isinstance(entry.step, Between) and _EVERYONE in map(_rendered, entry.step.targets()):
         return entry.step.targets()

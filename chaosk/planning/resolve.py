@@ -64,7 +64,7 @@ def freeze(
     step = entry.step
     return PreparedFault(
         name=entry.name,
-        step=entry.kind,
+        step=step.recorded(site),
         targets=site.nodes(*aims),
         aimed=step.aimed(site),
         before=tuple(step.before(site)),

@@ -91,7 +91,7 @@ def kinds(target: Target) -> frozenset[NodeKind]:
 
 def render(value: Target | Condition) -> str:
     """Return the canonical spelling of a target or condition; parsing it gives the same value."""
-    name = type(value).__module__.rpartition(".")[2]
+    name = plugins.name_of(type(value))
     given = [(field, getattr(value, field)) for field in type(value).model_fields]
     while given and given[-1][1] == type(value).model_fields[given[-1][0]].get_default(call_default_factory=True):
         given.pop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,16 +99,14 @@ class Server:
         yield from self.serving()
 
 
-def servers(site: Site, role: Role, target: str) -> tuple[Server, ...]:
-    """Return the targeted servers in order; raises StepError for a node of another kind."""
+def servers(site: Site, role: Role | None, target: str) -> tuple[Server, ...]:
+    """Return the targeted servers in order; raises StepError for a node that has not the role, or none at all."""
     return tuple(_server(site, role, target, node) for node in site.nodes(target))
 
 
 def on_hosts(site: Site, hosts: tuple[str, ...]) -> tuple[Server, ...]:
     """Return all servers on hosts: ZooKeeper nodes and controllers first, since brokers need them."""
-    ways: dict[str, Callable[[Node], ServerProcess]] = {
-        "zookeeper": site.zookeeper, "controller": site.controller, "broker": site.broker,
-    }  # fmt: skip
+    ways = _ways(site)
     nodes = [node for node in every_server(site.inventory) if node.host in hosts]
     return tuple(Server(node, ways[kind](node)) for kind in ways for node in nodes if node.kind == kind)
 
@@ -135,12 +133,19 @@ def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command])
         yield Run(command=command(server.process))
 
 
-def _server(site: Site, role: Role, target: str, node: Node) -> Server:
+def _server(site: Site, role: Role | None, target: str, node: Node) -> Server:
     if role == "controller" and node in voters(site.inventory):
         return Server(node, site.controller(node))
-    if node.kind != role:
-        raise StepError(f"{site.entry}: the target {target!r} names {node}; name {_WANTED[role]}")
-    return Server(node, site.broker(node) if role == "broker" else site.zookeeper(node))
+    ways = _ways(site)
+    if node.kind not in ways or role not in {None, node.kind}:
+        wanted = _WANTED.values() if role is None else (_WANTED[role],)
+        raise StepError(f"{site.entry}: the target {target!r} names {node}; name {', or '.join(wanted)}")
+    return Server(node, ways[node.kind](node))
+
+
+def _ways(site: Site) -> Mapping[str, Callable[[Node], ServerProcess]]:
+    """Map the kinds of servers to their entries in the inventory, those that brokers need first."""
+    return {"zookeeper": site.zookeeper, "controller": site.controller, "broker": site.broker}
 
 
 _WANTED: dict[Role, str] = {

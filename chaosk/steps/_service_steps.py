@@ -1,32 +1,89 @@
-"""Stop, kill, start, restart and pause, shared by brokers, controllers and ZooKeeper nodes."""
+"""Shared base of the steps that stop, kill, start, restart and pause servers, and their names for one role each.
+
+The target names the role: ``stop: {target: zookeeper leader}`` stops a ZooKeeper node. ``stop_broker``,
+``stop_controller`` and ``stop_zookeeper`` are the same step for targets of one role; likewise for the other four verbs.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import ABC
-from collections.abc import Callable, Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import ClassVar
 
-from chaosk.core.units import Duration
-from chaosk.hosts.commands import service, supervisor
-from chaosk.hosts.lease import lease_id
-from chaosk.spec.command import Command
-from chaosk.spec.contracts.step import Deed, Fact, Pause, Run, Site, Step
+from pydantic import create_model
+
+from chaosk.core.plugins import file_of
+from chaosk.hosts.commands import service
+from chaosk.spec.contracts.step import Deed, Fact, Site, Step
 from chaosk.spec.contracts.target import NodeKind
-from chaosk.spec.harm import Harm
-from chaosk.spec.inventory import ServerProcess
-from chaosk.steps._server import SHUTDOWN, SOON, Role, Server, each, servers
+from chaosk.spec.quorum import RequiredMode
+from chaosk.steps._server import SOON, Role, Server, each, servers
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleForm:
+    """What distinguishes a verb for one role from the verb for all."""
+
+    server: str
+    """A server of the role in words."""
+    example: str
+    """A target that names one."""
+    suffix: str
+    """The end of the class's name."""
+    says: str = ""
+    """A further sentence of the description."""
+    needs: RequiredMode | None = None
+    """The only mode of a cluster that has such servers; its text contains ``{verb}``."""
+
+
+ROLES: Mapping[Role, _RoleForm] = {
+    "broker": _RoleForm("a broker", "broker 1", "Broker"),
+    "controller": _RoleForm(
+        "a KRaft controller", "controller 101", "Controller",
+        "If the process is a broker as well, the broker is affected with it. ",
+        RequiredMode("kraft", "the controller is a broker there: write {verb}_broker"),
+    ),
+    "zookeeper": _RoleForm(
+        "a ZooKeeper node", "zookeeper 1", "ZooKeeper", needs=RequiredMode("zookeeper", "write {verb}_controller")
+    ),
+}  # fmt: skip
+
+ANY_SERVER = "a broker, a controller or a ZooKeeper node"
+"""A server of any role, in the descriptions of the verbs."""
+
+
+def names_of(verb: str) -> tuple[str, ...]:
+    """Return all names of a verb: ``stop``, ``stop_broker`` and so on."""
+    return (verb, *(f"{verb}_{role}" for role in ROLES))
 
 
 class ServiceStep(Step, ABC):
     """A step on the targeted processes, all of them at once."""
 
-    role: ClassVar[Role]
+    role: ClassVar[Role | None] = None
+    """The only role that its targets may have; None if they may have any."""
 
     target: str
     """The servers; a target that names several hits all of them."""
 
+    @classmethod
+    def forms(cls) -> Mapping[str, type[Step]]:
+        """The verb for one role each."""
+        return {f"{file_of(cls)}_{role}": _of_role(cls, role) for role in ROLES}
+
+    def recorded(self, site: Site) -> str:
+        """The verb with the role of its targets, like ``kill_broker``, whichever name the scenario uses."""
+        kinds = {node.kind for node in site.nodes(self.target)}
+        role = self.role or (kinds.pop() if len(kinds) == 1 else "controller")
+        return f"{file_of(type(self))}_{role}"
+
     def takes(self) -> frozenset[NodeKind]:
         """Accept nodes of the step's role; a broker may be a controller as well."""
+        if self.role is None:
+            return frozenset(ROLES)
         return frozenset({"broker", "controller"} if self.role == "controller" else {self.role})
 
     def targets(self) -> tuple[str, ...]:
@@ -46,6 +103,20 @@ class ServiceStep(Step, ABC):
         """Yield the processes: another step must not freeze a process that this one stops."""
         for server in self.servers(site):
             yield f"the process of {server.name}"
+
+
+def _of_role(verb: type[ServiceStep], role: Role) -> type[ServiceStep]:
+    """Make the step of a verb for targets of one role."""
+    word, form = file_of(verb), ROLES[role]
+    says = getdoc(verb) or ""
+    says = f"{says.replace(ANY_SERVER, form.server)}\n\n{form.says}`{word}` does the same and is preferred."
+    narrow = create_model(word.capitalize() + form.suffix, __base__=verb, __module__=verb.__module__, __doc__=says)
+    narrow.plugin_name = f"{word}_{role}"
+    narrow.role = role
+    narrow.needs = form.needs and RequiredMode(form.needs.mode, form.needs.instead.format(verb=word))
+    example = verb.example.replace(f"{word}:", f"{narrow.plugin_name}:")
+    narrow.example = re.sub(r'target: ("[^"]*"|[^,}]*)', f"target: {form.example}", example)
+    return narrow
 
 
 class TakeDown(ServiceStep, ABC):
@@ -70,201 +141,6 @@ class TakeDown(ServiceStep, ABC):
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Start the servers that do not run."""
-        yield from each(self.servers(site), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs and serves."""
-        for server in self.servers(site):
-            yield from server.back()
-
-
-class Stop(TakeDown, ABC):
-    """Stop the process cleanly."""
-
-    patience: ClassVar[float] = SHUTDOWN
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop each server by its service."""
-        yield from each(self.servers(site), service.stop)
-
-
-class Kill(TakeDown, ABC):
-    """Kill the process with SIGKILL."""
-
-    patience: ClassVar[float] = SOON
-
-    restart: Literal["held", "supervised"] = "held"
-    """``held``: its supervisor may not restart it before the fault ends; ``supervised``: its supervisor may restart it,
-    and has to within ``for``."""
-
-    def suits(self, site: Site) -> Iterator[Fact]:
-        """Require that the supervisor can be held without a change to anything else."""
-        yield from super().suits(site)
-        for who, name, query in self._held(site, supervisor.fits):
-            yield Fact(says=f"{who} can be kept from starting {name} again", query=query)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Hold or record the supervisor, then send SIGKILL to each server."""
-        for _, _, command in self._held(site, supervisor.hold):
-            yield Run(command=command)
-        for server in self.servers(site) if self.restart == "supervised" else ():
-            if (noted := supervisor.note(server.process, self._lease(site))) is not None:
-                yield Run(command=noted)
-        yield from self.kill(site)
-
-    def kill(self, site: Site) -> Iterator[Deed]:
-        """Send SIGKILL to each server."""
-        yield from each(self.servers(site), service.kill)
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server is gone and held; or that the process has ended, and at the end a successor runs."""
-        if self.restart == "held":
-            yield from super().verify(site)
-            for who, name, query in self._held(site, supervisor.is_held):
-                yield Fact(says=f"{who} does not start {name} again", query=query, within=SOON)
-            return
-        for server in self.servers(site):
-            query = service.is_ended(server.process, self._lease(site))
-            yield Fact(says=f"the process of {server.name} was ended", query=query, within=self.patience, steady=False)
-        for server in self.servers(site):
-            query = service.is_returned(server.process, self._lease(site))
-            yield Fact(
-                says=f"{server.name} was started again, not by chaosk", query=query, steady=False, last=True,
-                remedy="have its supervisor start it again after a crash (Restart=on-failure, a higher "
-                "StartLimitBurst), or give it longer by `for`",
-            )  # fmt: skip
-
-    def watch(self, site: Site) -> Iterator[Fact]:
-        """Check that the server stays away, unless its supervisor may restart it."""
-        if self.restart == "held":
-            yield from super().watch(site)
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Release the supervisor, and start the servers that do not run."""
-        for _, _, command in self._held(site, supervisor.release):
-            yield Run(command=command)
-        yield from super().undo(site)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the supervisor is released, and that the server runs and serves."""
-        for who, name, query in self._held(site, supervisor.is_released):
-            yield Fact(says=f"{who} starts {name} again as it did before", query=query, within=SOON)
-        yield from super().healed(site)
-
-    def _held(self, site: Site, ask: Callable[[ServerProcess, str], Command]) -> Iterator[tuple[str, str, Command]]:
-        """Yield supervisor, server and command for each server that is held; nothing if restarts are allowed."""
-        for server in self.servers(site) if self.restart == "held" else ():
-            yield supervisor.who(server.process), server.name, ask(server.process, self._lease(site))
-
-    @staticmethod
-    def _lease(site: Site) -> str:
-        return lease_id(site.run_id, site.entry)
-
-
-class Start(ServiceStep, ABC):
-    """Start the server after a stop or a kill, which ends that fault."""
-
-    lasting: ClassVar[bool] = False
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing."""
-        yield from ()
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the server does not run."""
-        for server in self.servers(site):
-            yield server.gone()
-
-    def suits(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - what does not run is nobody yet
-        """Require nothing."""
-        yield from ()
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Start each server by its service."""
-        yield from each(self.servers(site), service.start)
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs and serves."""
-        for server in self.servers(site):
-            yield from server.back()
-
-
-class Restart(ServiceStep, ABC):
-    """Stop and start the servers, one after the other; each has to serve before the next one is stopped."""
-
-    lasting: ClassVar[bool] = False
-
-    pause: Duration = 0.0
-    """Pause between the return of a server and the stop of the next one."""
-
-    def harm(self, site: Site) -> Iterator[Harm]:
-        """Yield one server at a time."""
-        for server in self.servers(site):
-            yield Harm(away=(server.node,))
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that all servers run, and that each is the server of the inventory."""
-        for server in self.servers(site):
-            yield server.running()
-        yield from self.suits(site)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, wait until it is gone, start, wait until it serves; then the next server."""
-        for number, server in enumerate(self.servers(site)):
-            if number and self.pause:
-                yield Pause(seconds=self.pause)
-            yield Run(command=service.stop(server.process))
-            yield server.gone(SHUTDOWN)
-            yield Run(command=service.start(server.process))
-            yield from server.back()
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that all servers serve."""
-        for server in self.servers(site):
-            yield from server.back()
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Start the servers that do not run; needed only if the restart was interrupted."""
-        yield from each(self.servers(site), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that all servers serve."""
-        yield from self.verify(site)
-
-
-class Freeze(ServiceStep, ABC):
-    """Freeze the process with SIGSTOP: it stays alive with open connections, but does not answer."""
-
-    lasting: ClassVar[bool] = True
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the process runs, is not frozen, and is the server of the inventory."""
-        for server in self.servers(site):
-            yield server.awake()
-        yield from self.suits(site)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Send SIGSTOP to each process."""
-        yield from each(self.servers(site), lambda process: service.signal(process, "STOP"))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the state of the process is T, stopped by a signal."""
-        for server in self.servers(site):
-            yield server.frozen(SOON)
-
-    def watch(self, site: Site) -> Iterator[Fact]:
-        """Check that the process stays frozen, and that the cluster does not list the server.
-
-        The second is not verified again right before the undo: it takes a whole time-out of an answer, which would
-        delay the undo.
-        """
-        yield from super().watch(site)
-        for server in self.servers(site):
-            yield from server.away()
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Send SIGCONT, and start the servers that have died meanwhile."""
-        yield from each(self.servers(site), service.resume)
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:

@@ -47,7 +47,7 @@ def test_the_scenarios_that_come_with_chaosk() -> None:
     """Every fault has a row, killed leaders a number, and the list ends it."""
     told = said(SHIPPED)
     lines = [line.split() for line in told.stdout.splitlines()]
-    kills = next(line for line in lines if line[:1] == ["kill_broker"])
+    kills = next(line for line in lines if line[:1] == ["kill"])
     assert int(kills[1]) >= 10
     assert "Never tried" in told.stdout
     assert told.exit_code == 0
@@ -62,7 +62,7 @@ def test_the_default_folder(scenarios: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_runs_are_counted_and_the_others_named(scenarios: Path, reports: Path) -> None:
     """A cell has scenarios, runs and verdicts; what is passed over is on stderr."""
     told = said(scenarios, "--runs", reports)
-    kills = next(line.split() for line in told.stdout.splitlines() if line.startswith("kill_broker"))
+    kills = next(line.split() for line in told.stdout.splitlines() if line.startswith("kill "))
     assert kills[1:5] == ["1", "/", "1", "✓1"]
     assert "Of 1 scenario and 1 run" in told.stdout
     assert "strange: its plan has a scenario that this chaosk does not understand" in told.stderr
@@ -74,9 +74,7 @@ def test_runs_alone(reports: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.chdir(tmp_path)
     told = json.loads(said("--runs", reports, "--json").stdout)
     assert (told["scenarios"], told["runs"]) == (0, 1)
-    assert told["aims"] == [
-        {"fault": "kill_broker", "met": "leader", "scenarios": 0, "runs": 1, "verdicts": {"pass": 1}}
-    ]
+    assert told["aims"] == [{"fault": "kill", "met": "leader", "scenarios": 0, "runs": 1, "verdicts": {"pass": 1}}]
 
 
 def test_markdown(scenarios: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_scenario_counts_once_for_each_pair() -> None:
     """However often its timeline has it."""
     again = {**KILL, "name": "again", "kill_broker": {"target": "leader(orders, 1)"}}
     told = coverage([of_scenario(scenario(KILL, again)), of_scenario(scenario())], [])
-    assert told.aims == (CoverageCell(fault="kill_broker", met="leader", scenarios=2, runs=0, verdicts={}),)
+    assert told.aims == (CoverageCell(fault="kill", met="leader", scenarios=2, runs=0, verdicts={}),)
     assert {cell.met: cell.scenarios for cell in told.clients}["acks=all"] == 2
     assert told.roles == ("leader",)
 
@@ -78,16 +78,16 @@ def test_what_was_never_tried() -> None:
     """Faults, roles and settings that nothing has, and for each fault that was tried what it could still meet."""
     host = {"name": "cut", "cut_network": {"between": ["host(leader(orders, 0))", "everyone else"]}}
     never = coverage([of_scenario(scenario(KILL, host))], []).never
-    assert "kill_zookeeper" in never.faults
-    assert "kill_broker" not in never.faults
+    assert "pause" in never.faults
+    assert "kill" not in never.faults
     assert "coordinator" in never.roles
     assert "leader" not in never.roles
     assert {"acks=0", "transactions", "read_uncommitted"} <= set(never.settings)
-    assert "coordinator" in never.aims["kill_broker"]
-    assert not {"leader", "zookeeper leader"} & set(never.aims["kill_broker"])
+    assert "coordinator" in never.aims["kill"]
+    assert not {"leader", "probe"} & set(never.aims["kill"])
     assert "leader" not in never.aims["cut_network"]
-    assert "acks=0" in never.clients["kill_broker"]
-    assert "acks=all" not in never.clients["kill_broker"]
+    assert "acks=0" in never.clients["kill"]
+    assert "acks=all" not in never.clients["kill"]
 
 
 def test_a_run_alone_is_enough(tmp_path: Path) -> None:

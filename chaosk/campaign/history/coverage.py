@@ -14,6 +14,7 @@ from chaosk.campaign.history.roles import EXAMPLES, hit, of_a_step
 from chaosk.campaign.history.stored_run import StoredRun, part
 from chaosk.core.errors import ChaoskError, UsageError
 from chaosk.core.model import Model
+from chaosk.core.plugins import file_of
 from chaosk.rundir.verdict import QUIET
 from chaosk.spec.scenario import Entry, Scenario, from_plain, steps
 
@@ -21,7 +22,7 @@ _MOST_PROBES = 1000
 """Maximum number of probes of a run: librdkafka validates the settings of each."""
 
 Pair = tuple[str, str]
-"""A step, and a role or a client setting."""
+"""A step by its file, so that ``kill_broker`` is a ``kill``; and a role or a client setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +105,11 @@ def _scenario(document: Mapping[str, Any]) -> Scenario:
 
 
 def _tried(scenario: Scenario, entries: Iterable[Entry], verdict: str | None) -> TriedFaults:
-    faults = [entry for entry in entries if entry.kind not in QUIET]
+    faults = [(file_of(type(entry.step)), entry.step) for entry in entries if entry.kind not in QUIET]
     clients = settings(scenario.probes)
     return TriedFaults(
-        aims=frozenset((entry.kind, role) for entry in faults for role in of_a_step(entry.step.targets())),
-        clients=frozenset((entry.kind, setting) for entry in faults for setting in clients),
+        aims=frozenset((kind, role) for kind, step in faults for role in of_a_step(step.targets())),
+        clients=frozenset((kind, setting) for kind, _ in faults for setting in clients),
         verdict=verdict,
     )
 
@@ -117,7 +118,7 @@ def coverage(scenarios: Sequence[TriedFaults], runs: Sequence[TriedFaults]) -> C
     """Return the coverage of scenarios and runs, as tables and as lists of the untried combinations."""
     aims = _cells([one.aims for one in scenarios], [(one.aims, one.verdict) for one in runs])
     clients = _cells([one.clients for one in scenarios], [(one.clients, one.verdict) for one in runs])
-    faults = tuple(kind for kind in steps() if kind not in QUIET)
+    faults = tuple(sorted({file_of(step) for step in steps().values()} - QUIET))
     return Coverage(
         scenarios=len(scenarios),
         runs=len(runs),

@@ -78,7 +78,7 @@ def spec_of(
         run_id=run_id,
         probe=name,
         incarnation=incarnation,
-        kind=type(probe).__module__.rpartition(".")[2],
+        kind=plugins.name_of(type(probe)),
         fields=probe.model_dump(mode="json", by_alias=True),
         client=dict(client),
         live=str(folder),

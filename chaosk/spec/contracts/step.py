@@ -20,6 +20,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from chaosk.core.model import Model
+from chaosk.core.plugins import name_of
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.target import Node, NodeKind
 from chaosk.spec.entity import Entity, Settings
@@ -245,6 +246,8 @@ class Site:
 class Step(Model, ABC):
     """One kind of timeline entry. Its YAML name is its file name, its YAML keys are its fields."""
 
+    plugin_name: ClassVar[str]
+    """Its YAML name, if it is one of the :meth:`forms` of another step; otherwise its file name is."""
     example: ClassVar[str]
     """A timeline entry in YAML, ready to copy."""
     lasting: ClassVar[bool]
@@ -259,6 +262,15 @@ class Step(Model, ABC):
     """The only cluster mode in which it makes sense, if there is one."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Settings that every broker must have for it, by name."""
+
+    @classmethod
+    def forms(cls) -> Mapping[str, type[Step]]:
+        """Subclasses of the step with names of their own, by :attr:`plugin_name`."""
+        return {}
+
+    def recorded(self, site: Site) -> str:  # noqa: ARG002 - for those that override it
+        """The name of the fault in events and verdicts; by default the name of the step."""
+        return name_of(type(self))
 
     @abstractmethod
     def targets(self) -> tuple[str, ...]:
@@ -292,7 +304,7 @@ class Step(Model, ABC):
     def holds(self, site: Site) -> Iterator[str]:
         """The objects that it changes, in words; no two faults may share one. By default each of its targets."""
         for node in site.nodes(*self.targets()):
-            yield f"{type(self).__module__.rpartition('.')[2]} of {node}"
+            yield f"{name_of(type(self))} of {node}"
 
     def down(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - for those that override it
         """The hosts that it takes down as a whole: no answer is expected from them while it lasts."""

@@ -34,18 +34,18 @@ class LoadStep(PerHostStep, ABC):
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the hosts can take the load."""
         for host in self.hosts(site):
-            query = load.fits(host, self.kind, _id(site), self.much())
+            query = load.fits(host, self.kind, site.mark(), self.much())
             yield Fact(says=f"{host} can bear the load on its {self.what}", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Start the load."""
         for host in self.hosts(site):
-            yield Run(command=load.put(host, self.kind, _id(site), self.much()))
+            yield Run(command=load.put(host, self.kind, site.mark(), self.much()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify the load by the kernel's counters."""
         for host in self.hosts(site):
-            query = load.stands(host, self.kind, _id(site), self.much())
+            query = load.stands(host, self.kind, site.mark(), self.much())
             yield Fact(
                 says=f"the load on the {self.what} of {host} is there", query=query, within=self.within, steady=False
             )
@@ -53,17 +53,13 @@ class LoadStep(PerHostStep, ABC):
     def undo(self, site: Site) -> Iterator[Deed]:
         """End the load."""
         for host in self.hosts(site):
-            yield Run(command=load.lift(host, self.kind, _id(site)))
+            yield Run(command=load.lift(host, self.kind, site.mark()))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that no process of the load is left."""
         for host in self.hosts(site):
-            query = load.is_gone(host, self.kind, _id(site))
+            query = load.is_gone(host, self.kind, site.mark())
             yield Fact(says=f"no load of chaosk's is on the {self.what} of {host}", query=query)
-
-
-def _id(site: Site) -> str:
-    return load.load_id(site.run_id, site.entry)
 
 
 def ppm(share: float) -> str:

@@ -73,5 +73,4 @@ class MapperStep(DataStep, ABC):
     def disks(self, site: Site) -> Iterator[tuple[Server, str, MappedDisk]]:
         """Yield each broker with its directory and the disk under it."""
         for server, folder in self.places(site):
-            which = mapper.disk_id(site.run_id, site.entry, folder)
-            yield server, folder, MappedDisk(server.process, folder, site.boot_id, which)
+            yield server, folder, MappedDisk(server.process, folder, site.boot_id, site.mark(folder))

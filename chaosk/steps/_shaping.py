@@ -36,34 +36,34 @@ class Shaping(Groups, ABC):
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the kernel supports it, and that its queues are the default ones."""
         for host, every in self._rules(site).items():
-            query = shape.fits(host, _id(site), self.how(), every)
+            query = shape.fits(host, site.mark(), self.how(), every)
             yield Fact(says=f"{host} can have {self.what} in its queues", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Install the queues, host after host."""
         for host, every in self._rules(site).items():
-            yield Run(command=shape.put(host, _id(site), self.how(), every))
+            yield Run(command=shape.put(host, site.mark(), self.how(), every))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the queues are complete, including the filters."""
         for host, every in self._rules(site).items():
-            query = shape.stands(host, _id(site), self.how(), every)
+            query = shape.stands(host, site.mark(), self.how(), every)
             yield Fact(says=f"{self.what} is in place on {host}", query=query)
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the queues are in place and unchanged."""
         for host in self._rules(site):
-            yield Fact(says=f"{self.what} is in place on {host}", query=shape.lasts(host, _id(site)))
+            yield Fact(says=f"{self.what} is in place on {host}", query=shape.lasts(host, site.mark()))
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the queues of this entry."""
         for host in self._rules(site):
-            yield Run(command=shape.lift(host, _id(site)))
+            yield Run(command=shape.lift(host, site.mark()))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that nothing is left, and that the original queues are back."""
         for host in self._rules(site):
-            query = shape.is_gone(host, _id(site))
+            query = shape.is_gone(host, site.mark())
             yield Fact(says=f"no queue of it is on {host}, which has those of before", query=query)
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
@@ -89,7 +89,3 @@ class Shaping(Groups, ABC):
             )
         every = rules(*self.sides(site, one, two), "out")
         return {host: tuple(rule for rule in those if not rule.loopback) for host, those in every.items()}
-
-
-def _id(site: Site) -> str:
-    return shape.shape_id(site.run_id, site.entry)

@@ -73,7 +73,7 @@ for: 30s
         """Require that the host can take the address and the broker serves there; raises StepError without a name."""
         for server in servers(site, "broker", self.target):
             _check_names(site, server)
-            query = addresses.fits(server.process.host, _id(site), self.address, _ports(site, server))
+            query = addresses.fits(server.process.host, site.mark(), self.address, _ports(site, server))
             yield Fact(says=f"{server.name} can have the address {self.address}", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
@@ -86,7 +86,7 @@ for: 30s
         server = self.broker(site)
         host, names = server.process.host, _names(site, server)
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
-        yield Run(command=addresses.add(host, _id(site), self.address))
+        yield Run(command=addresses.add(host, site.mark(), self.address))
         yield Names(action="move", names=names, to=self.address)
         yield Run(command=commands.install(host, which, self._rules(site, server), "reject", by))
 
@@ -95,7 +95,7 @@ for: 30s
         server = self.broker(site)
         host = server.process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
-        yield Fact(says=f"{host} has {self.address}", query=addresses.there(host, _id(site), self.address))
+        yield Fact(says=f"{host} has {self.address}", query=addresses.there(host, site.mark(), self.address))
         query = commands.standing(host, which, self._rules(site, server), "reject", by)
         yield Fact(says=f"{host} refuses it at every other address", query=query)
         at = f"broker_at({server.node.id}, {self.address})"
@@ -115,7 +115,7 @@ for: 30s
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         yield Run(command=commands.remove(host, which, by))
         yield Names(action="restore")
-        yield Run(command=addresses.remove(host, _id(site), self.address))
+        yield Run(command=addresses.remove(host, site.mark(), self.address))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that nothing of this entry is left, and that the names resolve."""
@@ -126,7 +126,7 @@ for: 30s
         host = self.broker(site).process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         yield Fact(says=f"no rule of it is on {host}", query=commands.gone(host, which, by))
-        query = addresses.is_gone(host, _id(site), self.address)
+        query = addresses.is_gone(host, site.mark(), self.address)
         yield Fact(says=f"{host} has no address of chaosk's", query=query)
 
     def _rules(self, site: Site, server: Server) -> tuple[Rule, ...]:
@@ -136,10 +136,6 @@ for: 30s
         ]
         through = [Rule(one.side, one.peer, own=self.address, port=one.port, stop=False) for one in every]
         return (*through, *every)
-
-
-def _id(site: Site) -> str:
-    return addresses.address_id(site.run_id, site.entry)
 
 
 def _doors(site: Site, server: Server) -> tuple[Listener, ...]:

@@ -33,33 +33,29 @@ for: 30s
         for server, folder in self.places(site):
             yield server.awake()
             yield server.itself(folder)
-            query = ownership.fits(server.process.host, folder, _id(site, folder), self.owner)
+            query = ownership.fits(server.process.host, folder, site.mark(folder), self.owner)
             yield Fact(says=f"the owner of {folder} of {server.name} can be changed", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Change the owner."""
         for server, folder in self.places(site):
-            yield Run(command=ownership.change(server.process.host, folder, _id(site, folder), self.owner))
+            yield Run(command=ownership.change(server.process.host, folder, site.mark(folder), self.owner))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that no file belongs to its original owner."""
         for server, folder in self.places(site):
-            query = ownership.is_changed(server.process.host, folder, _id(site, folder), self.owner)
+            query = ownership.is_changed(server.process.host, folder, site.mark(folder), self.owner)
             yield Fact(says=f"{folder} of {server.name} belongs to {self.owner}", query=query, steady=False)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Restore the owner, and start ended brokers."""
         for server, folder in self.places(site):
-            yield Run(command=ownership.restore(server.process.host, folder, _id(site, folder)))
+            yield Run(command=ownership.restore(server.process.host, folder, site.mark(folder)))
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that the owner is restored, and that the broker serves."""
         for server, folder in self.places(site):
-            query = ownership.is_restored(server.process.host, folder, _id(site, folder))
+            query = ownership.is_restored(server.process.host, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} belongs to whom it belonged", query=query)
         yield from self.serving(site)
-
-
-def _id(site: Site, folder: str) -> str:
-    return ownership.owner_id(site.run_id, site.entry, folder)

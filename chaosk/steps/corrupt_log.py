@@ -83,5 +83,4 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
         """Yield each broker with its log of the partition."""
         for server, folder in self.places(site):
             name = f"{self.topic}-{self.partition}"
-            which = corruption.corrupt_id(site.run_id, site.entry, folder, name)
-            yield server, PartitionLog(server.process, folder, name, which)
+            yield server, PartitionLog(server.process, folder, name, site.mark(folder, name))

@@ -97,7 +97,7 @@ for: 30s
         return (*own, *beside(site, own))
 
     def _file(self, site: Site, folder: str) -> str:
-        return disk.file_name(folder, site.run_id, site.entry)
+        return disk.file_name(folder, site.mark())
 
     def _much(self) -> tuple[disk.How, int]:
         return ("size", self.size) if self.size is not None else ("free", self.free or 0)

@@ -37,7 +37,7 @@ for: 30s
         """Require that the directory can be made read-only, and writable again."""
         yield from super().suits(site)
         for server, folder in self.places(site):
-            query = readonly.fits(server.process, folder, _id(site, folder))
+            query = readonly.fits(server.process, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} can be made read-only", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
@@ -49,27 +49,23 @@ for: 30s
     def inject(self, site: Site) -> Iterator[Deed]:
         """Bind-mount the directory onto itself, read-only."""
         for server, folder in self.places(site):
-            yield Run(command=readonly.put(server.process, folder, _id(site, folder)))
+            yield Run(command=readonly.put(server.process, folder, site.mark(folder)))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the directory is read-only, or that the broker and its mount namespace have ended."""
         for server, folder in self.places(site):
-            query = readonly.stands(server.process, folder, _id(site, folder))
+            query = readonly.stands(server.process, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} is read-only", query=query)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the mount, and start ended brokers."""
         for server, folder in self.places(site):
-            yield Run(command=readonly.lift(server.process, folder, _id(site, folder)))
+            yield Run(command=readonly.lift(server.process, folder, site.mark(folder)))
         yield from self.started(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that the mount is gone, and that the broker serves."""
         for server, folder in self.places(site):
-            query = readonly.is_gone(server.process, folder, _id(site, folder))
+            query = readonly.is_gone(server.process, folder, site.mark(folder))
             yield Fact(says=f"no mount of chaosk's is on {folder} of {server.name}", query=query)
         yield from self.serving(site)
-
-
-def _id(site: Site, folder: str) -> str:
-    return readonly.mount_id(site.run_id, site.entry, folder)

@@ -70,19 +70,19 @@ for: 30s
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the clock is the host's alone, and that no program sets it."""
         for host in self.hosts(site):
-            query = wallclock.fits(host, _id(site), self._by())
+            query = wallclock.fits(host, site.mark(), self._by())
             yield Fact(says=f"{host} has its own clock, and no program sets it", query=query)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Move the clock, host after host."""
         for host in self.hosts(site):
-            yield Run(command=wallclock.move(host, _id(site), self._by()))
+            yield Run(command=wallclock.move(host, site.mark(), self._by()))
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the clock is that far off."""
         sign = "+" if self.direction == "forward" else "-"
         for host in self.hosts(site):
-            query = wallclock.is_moved(host, _id(site), self._by())
+            query = wallclock.is_moved(host, site.mark(), self._by())
             if self.drift is not None:
                 says = f"the clock of {host} is off by {sign}{self.drift * 100:g} % of the time that passes"
                 yield Fact(says=says, query=query, within=FELT, steady=False)
@@ -92,12 +92,12 @@ for: 30s
     def undo(self, site: Site) -> Iterator[Deed]:
         """Restore the clock."""
         for host in self.hosts(site):
-            yield Run(command=wallclock.restore(host, _id(site)))
+            yield Run(command=wallclock.restore(host, site.mark()))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that the clock is restored."""
         for host in self.hosts(site):
-            yield Fact(says=f"the clock of {host} is put back", query=wallclock.is_restored(host, _id(site)))
+            yield Fact(says=f"the clock of {host} is put back", query=wallclock.is_restored(host, site.mark()))
 
     def _by(self) -> str:
         """Return the movement in the syntax of the script; negative is backwards."""
@@ -105,7 +105,3 @@ for: 30s
         if self.drift is not None:
             return f"{sign}{ppm(self.drift)}"
         return f"{sign}{round((self.offset or 0.0) * 1000)}"
-
-
-def _id(site: Site) -> str:
-    return wallclock.clock_id(site.run_id, site.entry)

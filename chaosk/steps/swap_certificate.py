@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -86,7 +85,7 @@ for: 30s
     def inject(self, site: Site) -> Iterator[Deed]:
         """Run one command for each broker."""
         for broker, listener in self._where(site):
-            pem, mark = self._other(site, broker, listener).pem, _mark(site, broker)
+            pem, mark = self._other(site, broker, listener).pem, site.mark(str(broker))
             yield Run(
                 command=brokertool.have_certificate(site.inventory, broker, brokertool.keystore(listener), mark, pem)
             )
@@ -100,7 +99,7 @@ for: 30s
         """Restore the former settings."""
         for broker, listener in self._where(site):
             former = site.former_of(_of_keystore(broker, listener))
-            yield Run(command=brokertool.have_former(site.inventory, broker, _mark(site, broker), former))
+            yield Run(command=brokertool.have_former(site.inventory, broker, site.mark(str(broker)), former))
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that the listeners present their former certificate, with the former settings."""
@@ -138,7 +137,3 @@ def _of_keystore(broker: int, listener: str) -> Settings:
 
 def _shown(broker: int, listener: str, sha256: str | None) -> Settings:
     return Settings(of=Entity(kind="certificate", name=str(broker), listener=listener), values={"sha256": sha256})
-
-
-def _mark(site: Site, broker: int) -> str:
-    return hashlib.sha256(f"{site.run_id}/{site.entry}/{broker}".encode()).hexdigest()[:10]

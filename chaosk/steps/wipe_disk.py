@@ -61,7 +61,7 @@ for: 10s
         """Require that the directory can be set aside."""
         yield from super().suits(site)
         for server, folder in self.places(site):
-            query = wiping.fits(server.process, folder, _id(site, folder))
+            query = wiping.fits(server.process, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} can be set aside", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
@@ -77,26 +77,26 @@ for: 10s
         for server in every:
             yield server.gone(SHUTDOWN)
         for server, folder in self.places(site):
-            yield Run(command=wiping.wipe(server.process, folder, _id(site, folder)))
+            yield Run(command=wiping.wipe(server.process, folder, site.mark(folder)))
         yield from each(every, service.start)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the broker has another directory, and serves."""
         for server, folder in self.places(site):
-            query = wiping.stands(server.process, folder, _id(site, folder))
+            query = wiping.stands(server.process, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} was set aside", query=query)
         yield from self.serving(site)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Put the original back if the broker was never started without it, and start the brokers that do not run."""
         for server, folder in self.places(site):
-            yield Run(command=wiping.settle(server.process, folder, _id(site, folder)))
+            yield Run(command=wiping.settle(server.process, folder, site.mark(folder)))
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that there is nothing to put back, and that the broker serves and is in sync."""
         for server, folder in self.places(site):
-            query = wiping.is_settled(server.process, folder, _id(site, folder))
+            query = wiping.is_settled(server.process, folder, site.mark(folder))
             yield Fact(says=f"{folder} of {server.name} is the final directory", query=query, within=SOON)
         yield from self.serving(site)
         for server in self.servers(site):
@@ -107,8 +107,4 @@ for: 10s
         """Delete the original, or keep it and print its path."""
         end = wiping.keep if self.keep else wiping.discard
         for server, folder in self.places(site):
-            yield Run(command=end(server.process, folder, _id(site, folder)))
-
-
-def _id(site: Site, folder: str) -> str:
-    return wiping.wipe_id(site.run_id, site.entry, folder)
+            yield Run(command=end(server.process, folder, site.mark(folder)))

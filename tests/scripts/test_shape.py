@@ -19,7 +19,7 @@ from chaosk.spec.command import Command
 
 HOW = shape.rate(1_000_000)
 PEER, ANYBODY = Rule("O", peer="198.18.0.12"), Rule("O")
-ID, OTHER = shape.shape_id("run-1", "limit"), shape.shape_id("run-1", "another")
+ID, OTHER = "0123456789", "abcdef0123"
 SERVER = """
 import socket, sys
 with socket.create_server((sys.argv[1], int(sys.argv[2]))) as door:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.hosts.commands import ownership
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 
@@ -24,10 +23,10 @@ def test_its_life(inventory: Inventory) -> None:
 def test_whose_and_where(inventory: Inventory) -> None:
     """The account and the directory are what the scenario says; the note on the host is this entry's alone."""
     change = step("change_owner: {target: it, directory: /mnt/more, owner: root}")
-    (deed,) = change.inject(site(inventory, it=BROKERS[:1]))
+    here = site(inventory, it=BROKERS[:1])
+    (deed,) = change.inject(here)
     assert isinstance(deed, Run)
-    assert deed.command.argv[4:] == ("change", "/mnt/more", ownership.owner_id("run-1", "entry", "/mnt/more"), "root")
-    assert ownership.owner_id("run-1", "entry", "/mnt/more") != ownership.owner_id("run-1", "other", "/mnt/more")
+    assert deed.command.argv[4:] == ("change", "/mnt/more", here.mark("/mnt/more"), "root")
 
 
 def test_two_brokers_of_one_host_have_notes_of_their_own(inventory: Inventory) -> None:

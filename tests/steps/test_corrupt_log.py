@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chaosk.hosts.commands import corruption
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 
@@ -27,7 +26,6 @@ def test_which_log_and_where(inventory: Inventory) -> None:
     here = site(inventory, it=BROKERS[:1])
     deeds = step("corrupt_log: {target: it, topic: orders, partition: 2, directory: 2}").undo(here)
     (mend,) = [deed.command.argv for deed in deeds if isinstance(deed, Run) and deed.command.argv[4] == "mend"]
-    which = corruption.corrupt_id("run-1", "entry", "/mnt/more", "orders-2")
+    which = here.mark("/mnt/more", "orders-2")
     assert mend[5:7] == (which, "/mnt/more")
     assert mend[7:] == ("script", "/run/kafka.pid", "/etc/kafka/server.properties", "orders-2")
-    assert which != corruption.corrupt_id("run-1", "other", "/mnt/more", "orders-2")

@@ -6,7 +6,6 @@ import pytest
 from fake_live import kraft_inventory
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.commands import disk
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
@@ -40,14 +39,14 @@ def test_a_controller_on_the_same_host_is_started_before_the_broker() -> None:
 @pytest.mark.parametrize(("much", "words"), [("size: 1MiB", ("size", "1048576")), ("free: 0B", ("free", "0"))])
 def test_how_much_and_where(inventory: Inventory, much: str, words: tuple[str, ...]) -> None:
     """The first directory, or the one that is named; every command names the same file, of this entry alone."""
-    file = disk.file_name("/var/lib/kafka", "run-1", "entry")
-    (deed,) = step(f"fill_disk: {{target: it, {much}}}").inject(site(inventory, it=BROKERS[:1]))
+    here = site(inventory, it=BROKERS[:1])
+    file = f"/var/lib/kafka/chaosk-fill-{here.mark()}"
+    (deed,) = step(f"fill_disk: {{target: it, {much}}}").inject(here)
     assert isinstance(deed, Run)
     assert deed.command.argv[5:] == (file, *words)
-    other = step(f"fill_disk: {{target: it, {much}, directory: /mnt/more}}").undo(site(inventory, it=BROKERS[:1]))
+    other = step(f"fill_disk: {{target: it, {much}, directory: /mnt/more}}").undo(here)
     assert isinstance(deed := next(iter(other)), Run)
     assert deed.command.argv[5] == file.replace("/var/lib/kafka", "/mnt/more")
-    assert file != disk.file_name("/var/lib/kafka", "run-1", "other")
 
 
 @pytest.mark.parametrize("much", ["size: 1MiB, free: 1MiB", "directory: /x", "size: 0B"])

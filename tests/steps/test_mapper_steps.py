@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chaosk.hosts.commands import mapper
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 
@@ -35,11 +34,10 @@ def test_their_life(inventory: Inventory, text: str) -> None:
 def test_what_is_done_and_where(inventory: Inventory, text: str, words: tuple[str, ...]) -> None:
     """The same words in every command, so that a lease alone can bring back what it finds; an id of its own."""
     ill, here = step(text), site(inventory, it=BROKERS[:1])
-    which = mapper.disk_id("run-1", "entry", "/mnt/more")
+    which = here.mark("/mnt/more")
     whose = ("script", "/run/kafka.pid", "/etc/kafka/server.properties")
     done = [deed.command.argv[4:] for deed in (*ill.inject(here), *ill.undo(here)) if isinstance(deed, Run)][:2]
     assert done == [(action, "", which, "/mnt/more", *whose, *words) for action in ("put", "lift")]
-    assert which != mapper.disk_id("run-1", "entry", "/var/lib/kafka")
 
 
 @pytest.mark.parametrize("fields", ["", ", read: 0s", ", read: -1s", ", write: 61s"])

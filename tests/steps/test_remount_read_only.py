@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.commands import readonly
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 
@@ -31,9 +30,8 @@ def test_which_directory_and_whose(inventory: Inventory) -> None:
         assert isinstance(deed, Run)
         found.append(deed.command.argv[5:])
     whose = ("script", "/run/kafka.pid", "/etc/kafka/server.properties")
-    ids = [readonly.mount_id("run-1", "entry", at) for at in ("/var/lib/kafka", "/mnt/more")]
+    ids = [here.mark(at) for at in ("/var/lib/kafka", "/mnt/more")]
     assert found == [(ids[0], "/var/lib/kafka", *whose), (ids[1], "/mnt/more", *whose)]
-    assert len({*ids, readonly.mount_id("run-1", "other", "/mnt/more")}) == 3
 
 
 def test_nobody_else_loses_a_directory_by_it(inventory: Inventory) -> None:

@@ -6,7 +6,6 @@ import pytest
 from fake_live import kraft_inventory
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.commands import wiping
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
 
@@ -39,7 +38,7 @@ def test_which_directory_and_whose(inventory: Inventory) -> None:
     for directory in ("2", "/mnt/more"):
         (deed,) = step(f"wipe_disk: {{target: it, directory: {directory}}}").tidy(here)
         assert isinstance(deed, Run)
-        which = wiping.wipe_id("run-1", "entry", "/mnt/more")
+        which = here.mark("/mnt/more")
         assert deed.command.argv[5:7] == (which, "/mnt/more")
         assert deed.command.argv[7:] == ("script", "/run/kafka.pid", "/etc/kafka/server.properties")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
 from chaosk.hosts.scripts import script
@@ -10,11 +9,6 @@ from chaosk.spec.command import Command
 
 TIMEOUT = 30.0
 """Time-out in seconds: the check for an address in use waits three of them for an answer."""
-
-
-def address_id(run_id: str, entry: str) -> str:
-    """Return the id of the note about an address on the host."""
-    return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, which: str, address: str, ports: Iterable[int]) -> Command:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 from chaosk.hosts.commands import service
@@ -25,11 +24,6 @@ class PartitionLog:
     """The partition, such as ``orders-0``."""
     which: str
     """Id of the saved bytes on the host."""
-
-
-def corrupt_id(run_id: str, entry: str, folder: str, name: str) -> str:
-    """Return an id for the saved bytes of a log, unique to the entry."""
-    return hashlib.sha256(f"{run_id}/{entry}/{folder}/{name}".encode()).hexdigest()[:10]
 
 
 def fits(log: PartitionLog) -> Command:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
 
 from chaosk.hosts.scripts import script
@@ -17,10 +16,9 @@ SLOW = 90.0
 """Time-out in seconds for writing a large file on a file system that cannot reserve blocks."""
 
 
-def file_name(folder: str, run_id: str, entry: str) -> str:
+def file_name(folder: str, mark: str) -> str:
     """Return the path of an entry's file: in the data directory, where brokers ignore all that is no directory."""
-    digest = hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
-    return f"{folder.rstrip('/')}/chaosk-fill-{digest}"
+    return f"{folder.rstrip('/')}/chaosk-fill-{mark}"
 
 
 def fits(host: str, file: str, how: How, size: int) -> Command:

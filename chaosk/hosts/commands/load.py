@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
 
 from chaosk.hosts.scripts import script
@@ -12,11 +11,6 @@ Kind = Literal["cpu", "memory"]
 
 QUICK = 20.0
 """Time-out in seconds."""
-
-
-def load_id(run_id: str, entry: str) -> str:
-    """Return the mark on the processes of a timeline entry."""
-    return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, kind: Kind, which: str, much: str) -> Command:

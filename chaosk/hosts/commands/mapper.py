@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import NamedTuple
 
 from chaosk.hosts.commands import service
@@ -28,11 +27,6 @@ class MappedDisk(NamedTuple):
     """Boot id of the machine that runs chaosk: a device of its kernel is never changed."""
     id: str
     """Id of the note about the disk on the host."""
-
-
-def disk_id(run_id: str, entry: str, folder: str) -> str:
-    """Return the id of the note with the disk's original table, on the host."""
-    return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(disk: MappedDisk, ill: Ill) -> Command:

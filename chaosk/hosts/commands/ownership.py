@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
 
 from chaosk.hosts.scripts import script
@@ -13,11 +12,6 @@ Owner = Literal["nobody", "root"]
 
 TIMEOUT = 60.0
 """Time-out in seconds: a directory can have many thousand segments, of up to three files each."""
-
-
-def owner_id(run_id: str, entry: str, folder: str) -> str:
-    """Return the id of the note about the original owner, on the host."""
-    return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, folder: str, which: str, owner: Owner) -> Command:

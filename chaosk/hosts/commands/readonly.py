@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from chaosk.hosts.commands import service
 from chaosk.hosts.scripts import script
 from chaosk.spec.command import Command
@@ -11,11 +9,6 @@ from chaosk.spec.inventory import ServerProcess
 
 TIMEOUT = 30.0
 """Time-out in seconds, long enough for a busy host."""
-
-
-def mount_id(run_id: str, entry: str, folder: str) -> str:
-    """Return the id of the note about a mount, on the host."""
-    return hashlib.sha256(f"{run_id}/{entry}/{folder}".encode()).hexdigest()[:10]
 
 
 def fits(process: ServerProcess, folder: str, which: str) -> Command:

@@ -6,7 +6,6 @@ as those of a cut.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Literal
 
 from chaosk.hosts.firewall.rules import Rule, words
@@ -20,11 +19,6 @@ TIMEOUT = 60.0
 """Time-out in seconds: the script starts some dozens of programs, which is slow on a busy virtual machine."""
 _LEAST_BURST = 16 * 1024
 _LEAST_QUEUE = 128 * 1024
-
-
-def shape_id(run_id: str, entry: str) -> str:
-    """Return the mark on the queues of a timeline entry."""
-    return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def netem(*told: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from chaosk.core.errors import StepError
 from chaosk.hosts.localhost import boot_id
 from chaosk.hosts.scripts import script
@@ -11,11 +9,6 @@ from chaosk.spec.command import Command
 
 TIMEOUT = 60.0
 """Time-out in seconds: the script starts some dozens of programs, which is slow on a busy virtual machine."""
-
-
-def clock_id(run_id: str, entry: str) -> str:
-    """Return the mark of a timeline entry's clock change."""
-    return hashlib.sha256(f"{run_id}/{entry}".encode()).hexdigest()[:10]
 
 
 def fits(host: str, which: str, by: str) -> Command:

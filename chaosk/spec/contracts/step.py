@@ -11,6 +11,7 @@ whole faults are data (JSON), so that another process or host can execute the un
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -220,6 +221,10 @@ class Site:
 
     topics: Mapping[str, TopicShape] = field(default_factory=dict)
     """The former shapes of the topics that it :meth:`Step.remakes`, by name; empty if no cluster was asked."""
+
+    def mark(self, *parts: str) -> str:
+        """Return an id for what the entry leaves on a host, unique to the run, the entry and ``parts``."""
+        return hashlib.sha256("/".join((self.run_id, self.entry, *parts)).encode()).hexdigest()[:10]
 
     def former_of(self, settings: Settings) -> Settings:
         """Return the same settings with their values at the time when the step fired."""

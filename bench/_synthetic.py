@@ -159,7 +159,8 @@ def audit(rundir: RunDir, rows: dict[str, Longs], doubled: int) -> None:
 def surroundings(rundir: RunDir, end: int, told: list[dict[str, Any]]) -> None:
     """Everything else: documents, processes, phases, one fault, samples of the cluster."""
     writers, readers = [f"writer{n}" for n in range(PRODUCERS)], [f"reader{n}" for n in range(CONSUMERS)]
-    probes: dict[str, Any] = {name: {"produce": {}} for name in writers} | {name: {"consume": {}} for name in readers}
+    probes: dict[str, Any] = {name: {"produce": {"topic": "orders"}} for name in writers}
+    probes |= {name: {"consume": {"topic": "orders", "group": "readers"}} for name in readers}
     scenario = {"name": "bench", "hypothesis": "h", "topics": {"orders": {"partitions": PARTITIONS}}, "probes": probes}
     fault = {"name": "kill", "kill_broker": {"target": "broker 0"}}
     rundir.plan.write_text(json.dumps({"scenario": {**scenario, "timeline": [fault]}}), encoding="utf-8")
@@ -198,6 +199,11 @@ def surroundings(rundir: RunDir, end: int, told: list[dict[str, Any]]) -> None:
         "assignments": [
             {"probe": f"reader{n % CONSUMERS}", "incarnation": 0, "group": "readers", "at": 2, "kind": "assign",
              "topic": "orders", "partition": n, "assignment": 0, "rebalance": 0}
+            for n in range(PARTITIONS)
+        ],
+        "fetched": [
+            {"probe": f"reader{n % CONSUMERS}", "incarnation": 0, "group": "readers", "topic": "orders", "partition": n,
+             "invoked": 3, "completed": 4}
             for n in range(PARTITIONS)
         ],
         "partitions": [

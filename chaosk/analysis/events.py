@@ -75,6 +75,7 @@ class Events:
         self._tables: dict[str, DataFrame] = {}
         self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
+        self._kept: list[DataFrame] = []
         self._values: dict[Callable[[Events], Any], Any] = {}
         self._lock = RLock()  # frames may be made of other frames
 
@@ -157,6 +158,19 @@ class Events:
                         made.count()  # tells Spark its size, for later plans
             return self._frames[make]
 
+    def kept(self, frame: DataFrame) -> DataFrame:
+        """Return a frame of few rows, computed once, for a query that starts from it in several places.
+
+        Otherwise Spark computes it anew in each place, all at the same time: for ten million rows no memory suffices.
+        """
+        if self.small:
+            return frame
+        kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        kept.count()  # tells Spark its size, for later plans
+        with self._lock:
+            self._kept.append(kept)
+        return kept
+
     def once(self, make: Callable[[Events], T]) -> T:
         """Return ``make(events)``, computed once: counts and histograms that several checks and guards use."""
         with self._lock:
@@ -169,9 +183,10 @@ class Events:
         """Release the kept frames."""
         if self.whole is not self:
             self.whole.release()
-        for frame in self._frames.values():
+        for frame in (*self._frames.values(), *self._kept):
             frame.unpersist()
         self._frames.clear()
+        self._kept.clear()
 
 
 def planned_once(make: Callable[[Events], DataFrame]) -> Callable[[Events], DataFrame]:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -165,7 +165,10 @@ def failures_as(doing: str) -> Iterator[None]:
 
 
 def _first_line(error: BaseException) -> str:
-    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    """Return what an exception says; of one in the JVM what it says there, and not which object was called."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if isinstance(error, Py4JJavaError):
+        lines = [line.removeprefix(": ") for line in lines[1:]]
     return lines[0][:300] if lines else type(error).__name__
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JNetworkError
@@ -75,6 +76,14 @@ def test_what_spark_raises_becomes_one_line(error: Exception) -> None:
         raise error
     assert str(caught.value).startswith("/run: cannot be judged: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.spark
+def test_an_exception_of_the_jvm_is_told(spark: SparkSession) -> None:
+    """It is what the JVM said, not the number of the object that was called."""
+    java: Any = spark._jvm
+    with pytest.raises(AnalysisError, match=r"IndexOutOfBoundsException: Index 0 out of bounds"), failures_as("/run"):
+        java.java.util.ArrayList().get(0)
 
 
 def test_every_table_has_the_same_columns_in_spark_and_arrow() -> None:

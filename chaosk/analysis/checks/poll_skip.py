@@ -52,7 +52,7 @@ class PollSkip(Check):
         if events.case.rows["seeks"]:
             beyond = with_isolation(events, events.frame(sought))
             jumps = jumps.unionByName(beyond, allowMissingColumns=True)
-        jumps = left_to_rewinds(events, jumps)
+        jumps = events.kept(left_to_rewinds(events, jumps))
         if not jumps.isEmpty():
             jumps = _proven(events, jumps)
         return (
@@ -94,7 +94,7 @@ def _proven(events: Events, jumps: DataFrame) -> DataFrame:
             *here, F.col("offset").alias(offset), F.col("poll").alias(poll), F.col("leader_epoch").alias(epoch)
         )
         few = events.near(jumps.select(*here, offset, poll).distinct())
-        once = side.join(few, on=[*here, offset, poll], how="left_semi").distinct()
+        once = events.kept(side.join(few, on=[*here, offset, poll], how="left_semi").distinct())
         sides = sides.join(events.near(once), on=[*here, offset, poll], how="left")
     passing = {"low": F.col("before") + 1, "high": F.col("offset"), "passed": F.col("at")}
     return skipped(events, sides.withColumns(passing))

@@ -63,7 +63,7 @@ def skipped(events: Events, rows: DataFrame, *, deleted: bool = False) -> DataFr
     than ``passed`` that the log still had them. Rows must be few: they are compared one by one.
     """
     spans = rows.select(*PLACE, "low", "high")
-    there = dated(events, _within(events, _wider(_shown(events)), spans))
+    there = dated(events, events.kept(_within(events, _wider(_shown(events)), spans)))
     there = there.select(
         *(F.col(name).alias(f"there_{name}") for name in ("isolation", *PLACE, "offset", "leader_epoch", "invoked"))
     )

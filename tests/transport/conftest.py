@@ -29,8 +29,10 @@ UsePAM no
 PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
+SetEnv SHLVL=2
 LogLevel VERBOSE
 """
+"""SHLVL: bash reads no rc file of the account then, which may wait for a lock that somebody left."""
 
 
 @dataclass

@@ -127,7 +127,7 @@ def test_where_sudo_allows_no_shell(tmp_path: Path) -> None:
     sudo = programs / "sudo"
     sudo.write_text('#!/bin/sh\nshift 2\nfor last; do :; done\n[ "$last" = sh ] && exit 1\nexec "$@"\n')
     sudo.chmod(0o755)
-    with serving(tmp_path, f"SetEnv PATH={programs}:{PATH}") as strict:
+    with serving(tmp_path, f"SetEnv SHLVL=2 PATH={programs}:{PATH}") as strict:
         transport = Ssh({"node1": strict.host(sudo=True)})
         script = f'echo x >>"{tmp_path}/runs"'
         assert all(transport.run(kept("sh", "-c", script, sudo=True)).ok for _ in range(2))

@@ -75,10 +75,12 @@ class ServiceStep(Step, ABC):
         return {f"{file_of(cls)}_{role}": _of_role(cls, role) for role in ROLES}
 
     def recorded(self, site: Site) -> str:
-        """The verb with the role of its targets, like ``kill_broker``, whichever name the scenario uses."""
-        kinds = {node.kind for node in site.nodes(self.target)}
-        role = self.role or (kinds.pop() if len(kinds) == 1 else "controller")
-        return f"{file_of(type(self))}_{role}"
+        """The verb with the role of its targets, like ``kill_broker``, whichever name the scenario uses.
+
+        It is the verb alone if they are of several kinds.
+        """
+        roles = {self.role} if self.role else {node.kind for node in site.nodes(self.target)}
+        return "_".join((file_of(type(self)), *(roles if len(roles) == 1 else ())))
 
     def takes(self) -> frozenset[NodeKind]:
         """Accept nodes of the step's role; a broker may be a controller as well."""

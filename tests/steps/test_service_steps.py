@@ -214,6 +214,13 @@ def test_the_target_of_a_verb_names_the_role(inventory: Inventory, verb: str, ro
     assert general.recorded(here) == narrow.recorded(here) == f"{verb}_{role}"
 
 
+def test_servers_of_several_kinds_are_recorded_under_no_role(inventory: Inventory) -> None:
+    """Nothing says that a broker and a ZooKeeper node were controllers."""
+    mixed = site(inventory, it=(BROKERS[0], ZOOKEEPERS[0]))
+    assert step("kill: {target: it}").recorded(mixed) == "kill"
+    assert step("kill_controller: {target: it}").recorded(mixed) == "kill_controller"
+
+
 def test_a_verb_is_not_done_to_a_host(inventory: Inventory) -> None:
     """A target without a server is refused, with what to write instead."""
     with pytest.raises(StepError, match=r"names host node1; name brokers, .*, or controllers .*, or ZooKeeper nodes"):

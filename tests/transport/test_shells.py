@@ -120,6 +120,20 @@ def test_a_server_that_allows_one_session(tmp_path: Path) -> None:
         assert narrow.logins() == 1
 
 
+def test_sessions_that_are_refused_cost_no_other_command(tmp_path: Path) -> None:
+    """Of many that are refused at once, paramiko tells one why; none of them closes the connection of all."""
+    with serving(tmp_path, "MaxSessions 1") as narrow:
+        transport = Ssh({"node1": narrow.host()})
+        with ThreadPoolExecutor(8) as pool:
+            under_way = pool.submit(transport.run, Command(host="node1", argv=("sleep", "3")))
+            time.sleep(1)
+            others = [pool.submit(transport.run, Command(host="node1", argv=("true",))) for _ in range(7)]
+            assert all("breaks again and again" in str(other.exception()) for other in others)
+            assert under_way.result().ok
+        transport.close()
+        assert narrow.logins() == 1
+
+
 def test_where_sudo_allows_no_shell(tmp_path: Path) -> None:
     """Commands run in sessions of their own, as often as they were asked for: here sudo refuses a bare `sh`."""
     programs = tmp_path / "bin"

@@ -105,9 +105,17 @@ class SshConnection:
             if transport is None:
                 raise EOFError("connection closed")
             return transport.open_session(timeout=SLACK)
-        except paramiko.ChannelException as error:
-            self._shells.clear()  # perhaps too many sessions: the connection itself is fine
-            raise NotSentError from error
         except _BROKEN as error:
-            self._drop(client)
+            if transport is not None and transport.is_active() and _refused(error):
+                self._shells.clear()  # perhaps too many sessions: the connection itself is fine
+            else:
+                self._drop(client)
             raise NotSentError from error
+
+
+def _refused(error: Exception) -> bool:
+    """Return True if the server refused a session.
+
+    The connection has one place for the reason: of several that are refused at once, one thread finds it.
+    """
+    return isinstance(error, paramiko.ChannelException) or str(error) == "Unable to open channel."

@@ -14,11 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chaosk.cluster import oauthbearer
+from chaosk.cluster.oauthbearer import TokenEndpoint
 from chaosk.core.errors import PreflightError
 from chaosk.spec.secrets import Secret
 
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 """Supported login mechanisms."""
+_WHY_NOT = {
+    "GSSAPI": ": librdkafka is built without Kerberos in the packages of confluent-kafka that pip installs",
+    "AWS_MSK_IAM": ": librdkafka does not know it",
+}
 
 PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 """Values of ``security.protocol``."""
@@ -29,6 +35,7 @@ INSTEAD = {
     "ssl.crl.location": "leave it out",
     "ssl.engine.location": "write key and certificate as PEM files, ssl.key.location and ssl.certificate.location",
     "ssl.providers": "leave it out",
+    "https.ca.pem": "name its file with https.ca.location",
 }
 """Settings that only librdkafka supports, with the remedy."""
 
@@ -40,7 +47,11 @@ class Login:
     mechanism: str
     """One of :data:`MECHANISMS`."""
     user: str
+    """The user; with OAUTHBEARER the client's id."""
     password: Secret
+    """The password; with OAUTHBEARER the client's secret."""
+    endpoint: TokenEndpoint | None = None
+    """With OAUTHBEARER, where the client gets its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +62,11 @@ class Security:
     """TLS settings; None for plain text."""
     login: Login | None = None
     """The login; None if brokers require none."""
+
+
+def only_by(mechanism: str) -> str:
+    """Return the sentence that refuses a mechanism, without the remedy."""
+    return f"chaosk cannot log in by {mechanism}, only by {', '.join(MECHANISMS)}{_WHY_NOT.get(mechanism, '')}"
 
 
 CLEAR = Security()
@@ -75,19 +91,37 @@ def _login(settings: Mapping[str, Any]) -> Login:
     mechanism = str(settings.get("sasl.mechanism", settings.get("sasl.mechanisms", "GSSAPI"))).upper()
     if mechanism not in MECHANISMS:
         raise PreflightError(
-            f"client.sasl.mechanism: {mechanism}: chaosk can log in by {', '.join(MECHANISMS)}; "
+            f"client.sasl.mechanism: {only_by(mechanism)}; "
             "give the inventory a listener for clients that takes one of them"
         )
+    if mechanism == "OAUTHBEARER":
+        return _by_token(settings)
     for name in ("sasl.username", "sasl.password"):
         if not settings.get(name):
             raise PreflightError(f"client.{name}: {mechanism} needs it, and the inventory has none; write it there")
     return Login(mechanism, str(settings["sasl.username"]), Secret(str(settings["sasl.password"])))
 
 
-def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+def _by_token(settings: Mapping[str, Any]) -> Login:
+    for name, says in oauthbearer.mistakes(settings):
+        raise PreflightError(f"client.{name}: {says}")
+    _supported(settings, "https.")
+    given, place = oauthbearer.canonical(settings), oauthbearer.endpoint(settings)
+    if place.ca is not None:
+        with _blamed(oauthbearer.CA, "the authority's certificate as PEM, or a folder of such"):
+            _trusting(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), place.ca)
+    secret = Secret(str(given[oauthbearer.CLIENT_SECRET]))
+    return Login("OAUTHBEARER", str(given[oauthbearer.CLIENT_ID]), secret, place)
+
+
+def _supported(settings: Mapping[str, Any], prefix: str) -> None:
     for name, instead in INSTEAD.items():
-        if settings.get(name):
+        if name.startswith(prefix) and settings.get(name):
             raise PreflightError(f"client.{name}: chaosk's own connections to brokers cannot use it; {instead}")
+
+
+def _context(settings: Mapping[str, Any]) -> ssl.SSLContext:
+    _supported(settings, "ssl.")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2  # Python's default, which Debian's build leaves to OpenSSL
     context.check_hostname = str(settings.get("ssl.endpoint.identification.algorithm", "https")).lower() == "https"
@@ -105,11 +139,14 @@ def _trust(context: ssl.SSLContext, settings: Mapping[str, Any]) -> None:
         with _blamed("ssl.ca.pem", "the authority's certificate as PEM"):
             context.load_verify_locations(cadata=str(text))
     elif location and location != "probe":
-        folder = Path(str(location)).is_dir()
         with _blamed("ssl.ca.location", "the authority's certificate as PEM, or a folder of such"):
-            context.load_verify_locations(**{"capath" if folder else "cafile": str(location)})
+            _trusting(context, str(location))
     else:
         context.load_default_certs()
+
+
+def _trusting(context: ssl.SSLContext, location: str) -> None:
+    context.load_verify_locations(**{"capath" if Path(location).is_dir() else "cafile": location})
 
 
 def _identify(context: ssl.SSLContext, settings: Mapping[str, Any]) -> None:

@@ -166,7 +166,11 @@ class BrokerConnection:
             raise KafkaError(f"it answers ApiVersions with error {answer.error_code}; brokers before 2.0 are too old")
         self._versions = {key.api_key: key.max_version for key in answer.api_keys}
         if place.security.login is not None:
-            holds = log_in(lambda request: self._versioned([request], deadline)[0], place.security.login)
+            holds = log_in(
+                lambda request: self._versioned([request], deadline)[0],
+                place.security.login,
+                lambda: _left(deadline),
+            )
             self._until = None if holds is None else time.monotonic() + _RENEWED * holds
         self._ready = True
 

@@ -30,6 +30,7 @@ RESERVED = {
     "default.topic.config": "write its settings beside the others",
     "plugin.library.paths": "a scenario loads no code",
     "ssl.": "how clients connect is a matter of the inventory's `client:`, and a scenario loads no code",
+    "https.": "how clients connect is a matter of the inventory's `client:`",
     "sasl.kerberos.kinit.cmd": "a scenario runs no command on this machine",
     "sasl.oauthbearer.": "who logs in is a matter of the inventory's `client:`",
     "test.mock.": "a mock cluster proves nothing",

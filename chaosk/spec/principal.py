@@ -10,7 +10,7 @@ EVERYBODY = "User:*"
 
 
 def own(inventory: Inventory) -> str | None:
-    """Return chaosk's own principal; None if it does not log in by SASL, because only brokers know it then."""
+    """Return chaosk's own principal; None if it logs in without a user name, because only brokers know it then."""
     return _user(inventory.client)
 
 
@@ -23,4 +23,6 @@ def of_probes(inventory: Inventory) -> str | None:
 def _user(settings: Mapping[str, str | int | bool | SecretRef]) -> str | None:
     name = settings.get("sasl.username")
     by_sasl = str(settings.get("security.protocol", "")).lower().startswith("sasl")
-    return f"User:{name}" if by_sasl and isinstance(name, str) else None
+    mechanism = settings.get("sasl.mechanism", settings.get("sasl.mechanisms", ""))
+    by_name = by_sasl and str(mechanism).upper() != "OAUTHBEARER"  # whose tokens have the name
+    return f"User:{name}" if by_name and isinstance(name, str) else None

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from chaosk.cluster.oauthbearer import TokenEndpoint
 from chaosk.cluster.security import CLEAR, security
 from chaosk.core.errors import PreflightError
 from chaosk.lab import certificates
 
 SCRAM = {"sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "me", "sasl.password": "swordfish"}
+TOKEN = {
+    "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.client.id": "me",
+    "sasl.oauthbearer.client.secret": "swordfish", "sasl.oauthbearer.token.endpoint.url": "https://login.example.net/t",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("settings", [{}, {"security.protocol": "PLAINTEXT"}, {"security.protocol": "plaintext"}])
@@ -28,6 +33,15 @@ def test_a_login_without_tls() -> None:
     assert (found.login.mechanism, found.login.user, found.login.password.reveal()) == (
         "SCRAM-SHA-512", "me", "swordfish",
     )  # fmt: skip
+    assert "swordfish" not in repr(found)
+
+
+def test_a_login_by_a_token() -> None:
+    """Client, secret and where the token comes from; the secret is hidden, and nobody has been asked."""
+    found = security({"security.protocol": "sasl_plaintext", **TOKEN}).login
+    assert found is not None
+    assert (found.mechanism, found.user, found.password.reveal()) == ("OAUTHBEARER", "me", "swordfish")
+    assert found.endpoint == TokenEndpoint("https://login.example.net/t")
     assert "swordfish" not in repr(found)
 
 
@@ -52,8 +66,26 @@ def test_an_authority_as_text_or_in_a_folder(tmp_path: Path) -> None:
     ("settings", "complaint"),
     [
         ({"security.protocol": "tls"}, r"client.security.protocol: tls: .* write plaintext, ssl"),
-        ({"security.protocol": "sasl_ssl"}, "client.sasl.mechanism: GSSAPI: chaosk can log in by PLAIN"),
-        ({"security.protocol": "sasl_ssl", **SCRAM, "sasl.mechanism": "OAUTHBEARER"}, "OAUTHBEARER: chaosk can log in"),
+        (
+            {"security.protocol": "sasl_ssl"},
+            "client.sasl.mechanism: chaosk cannot log in by GSSAPI, .*: librdkafka is built",
+        ),
+        (
+            {"security.protocol": "sasl_ssl", **SCRAM, "sasl.mechanism": "AWS_MSK_IAM"},
+            "cannot log in by AWS_MSK_IAM, only by PLAIN",
+        ),
+        (
+            {"security.protocol": "sasl_ssl", **SCRAM, "sasl.mechanism": "OAUTHBEARER"},
+            "client.sasl.oauthbearer.method: OAUTHBEARER needs it; write oidc",
+        ),
+        (
+            {"security.protocol": "sasl_plaintext", **TOKEN, "https.ca.location": "/no/such/file"},
+            "https.ca.location: cannot be used: No such file",
+        ),
+        (
+            {"security.protocol": "sasl_plaintext", **TOKEN, "https.ca.pem": "x"},
+            "https.ca.pem: .* name its file with https.ca.location",
+        ),
         ({"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN"}, "client.sasl.username: PLAIN needs it"),
         (
             {"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN", "sasl.username": "me"},

@@ -12,7 +12,9 @@ from chaosk.document.parse import Found
 from chaosk.spec.inventory import Host, Inventory, SecretRef
 from chaosk.spec.quorum import mistakes
 
-_FILES = {"ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"}
+_FILES = {
+    "ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "https.ca.location",
+}  # fmt: skip
 """Client settings that name a file."""
 _JUMPS = (
     "proxy_jump",

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chaosk.cluster.security import INSTEAD, MECHANISMS, PROTOCOLS
-from chaosk.document.nodes import Mapping, Node, Scalar, descend
+from chaosk.cluster import oauthbearer
+from chaosk.cluster.security import INSTEAD, MECHANISMS, PROTOCOLS, only_by
+from chaosk.document.nodes import Mapping, Node, Scalar, SourcePosition, descend, plain
 from chaosk.document.parse import Found
 from chaosk.probes._client import is_known, refused
 
@@ -48,20 +49,22 @@ _OURS = {
 """Settings of librdkafka or its Python client that an inventory may not set."""
 _BLOCKS = ("client", "probe_client")
 _JUDGED_APART = ("security.protocol", "bootstrap.servers")
-_OF_FILES = ("ssl.", "sasl.")
+_OF_FILES = ("ssl.", "sasl.", "https.")
 """Prefixes of settings whose values are read, loaded or run when a client is created: only their names are checked."""
 
 
 def client_settings(root: Node) -> Iterator[Found]:
     """Yield each client setting that no client accepts, or that chaosk's own connections do not support."""
+    inherited: dict[Any, Node] = {}
     for block in _BLOCKS:
         settings = descend(root, (block,))
         if isinstance(settings, Mapping):
             wrong = {str(name): says for name in settings.values if (says := _wrong(str(name))) is not None}
             for name, says in wrong.items():
                 yield settings.values[name].place, (block, name), says
-            yield from _login(block, settings)
+            yield from _logins(block, inherited, settings.values)
             yield from _refused(block, {name: node for name, node in settings.values.items() if name not in wrong})
+            inherited = settings.values
 
 
 def _wrong(name: str) -> str | None:
@@ -89,8 +92,14 @@ def _refused(block: str, settings: dict[Any, Node]) -> Iterator[Found]:
         yield settings[name].place, (block, name), says
 
 
-def _login(block: str, settings: Mapping) -> Iterator[Found]:
-    protocol = settings.values.get("security.protocol")
+def _logins(block: str, inherited: dict[Any, Node], own: dict[Any, Node]) -> Iterator[Found]:
+    """Yield what is wrong with the login of a block, ``own``, that was not wrong with what it overrides."""
+    before = {(path, says) for _, path, says in _login(block, inherited)}
+    yield from (found for found in _login(block, {**inherited, **own}) if found[1:] not in before)
+
+
+def _login(block: str, settings: dict[Any, Node]) -> Iterator[Found]:
+    protocol = settings.get("security.protocol")
     if not isinstance(protocol, Scalar):
         return
     word = str(protocol.value).lower()
@@ -98,12 +107,22 @@ def _login(block: str, settings: Mapping) -> Iterator[Found]:
         yield protocol.place, (block, "security.protocol"), f"there is no such; write {', '.join(PROTOCOLS)}"
     if not word.startswith("sasl"):
         return
-    name = "sasl.mechanism" if "sasl.mechanism" in settings.values else "sasl.mechanisms"
-    mechanism = settings.values.get(name)
+    name = "sasl.mechanism" if "sasl.mechanism" in settings else "sasl.mechanisms"
+    mechanism = settings.get(name)
     said = str(mechanism.value).upper() if isinstance(mechanism, Scalar) else "GSSAPI"
+    place = protocol.place if mechanism is None else mechanism.place
     if said not in MECHANISMS:
-        place = mechanism.place if mechanism is not None else protocol.place
         yield (
             place, (block, name if mechanism is not None else "security.protocol"),
-            f"chaosk cannot log in by {said}, only by {', '.join(MECHANISMS)}; name a listener that takes one of them",
+            f"{only_by(said)}; name a listener that takes one of them",
         )  # fmt: skip
+    if said == "OAUTHBEARER":
+        yield from _tokens(block, settings, place)
+
+
+def _tokens(block: str, settings: dict[Any, Node], place: SourcePosition) -> Iterator[Found]:
+    """Yield what a login by a token lacks or cannot have; ``place``: where the mechanism is written."""
+    given = {str(name): plain(node) for name, node in settings.items()}
+    for name, says in oauthbearer.mistakes(given):
+        node = settings.get(name)
+        yield place if node is None else node.place, (block, name), says

@@ -8,9 +8,14 @@ import pytest
 from sample_documents import INVENTORY, spoil, written
 
 from chaosk.document import DocumentError, load_inventory
-from chaosk.spec.inventory import Inventory
+from chaosk.spec.inventory import Inventory, SecretRef
 from chaosk.spec.lab_layout import LabLayout
 
+TOKEN = """
+  sasl.oauthbearer.method: oidc
+  sasl.oauthbearer.client.id: me
+  sasl.oauthbearer.client.secret: {env: TOKEN}
+  sasl.oauthbearer.token.endpoint.url: https://login.example.net/token"""  # noqa: S105 - it names where the secret is
 LISTENER = "CLIENT: {address: kafka2.example.com, port: 9092}"
 
 MISTAKES = [
@@ -99,6 +104,30 @@ MISTAKES = [
     ("zookeeper.service}", "kafka.service}", "zookeepers.1.service.systemd", "is the service of brokers.0"),
     ("mechanism: PLAIN", "mechanism: GSSAPI", "client.sasl.mechanism", "chaosk cannot log in by GSSAPI, only by PLAIN"),
     ("  sasl.mechanism: PLAIN\n", "", "client.security.protocol", "cannot log in by GSSAPI"),
+    (
+        "mechanism: PLAIN",
+        f"mechanism: OAUTHBEARER{TOKEN.replace('oidc', 'default')}",
+        "client.sasl.oauthbearer.method",
+        "by OpenID Connect's client credentials only; write oidc",
+    ),
+    (
+        "mechanism: PLAIN",
+        f"mechanism: OAUTHBEARER{TOKEN.replace('https://', '')}",
+        "client.sasl.oauthbearer.token.endpoint.url",
+        "is no address of a token server",
+    ),
+    (
+        "mechanism: PLAIN",
+        f"mechanism: OAUTHBEARER{TOKEN}\n  sasl.oauthbearer.grant.type: urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "client.sasl.oauthbearer.grant.type",
+        "leave it out, and write sasl.oauthbearer.client.id and sasl.oauthbearer.client.secret",
+    ),
+    (
+        "mechanism: PLAIN",
+        f"mechanism: OAUTHBEARER{TOKEN.replace('{env: TOKEN}', 'swordfish')}",
+        "client.sasl.oauthbearer.client.secret",
+        "a secret must not be in a file like this",
+    ),
     ("SASL_SSL", "SASL_TLS", "client.security.protocol", "write plaintext, ssl, sasl_plaintext, sasl_ssl"),
     ("  sasl.mechanism: PLAIN", "  sasl.mechanism: PLAIN\n  foo.bar: 1", "client.foo.bar", "no setting 'foo.bar'"),
     ("  sasl.mechanism: PLAIN", "  sasl.mechanism: PLAIN\n  linger.ms: soon", "client.linger.ms", "Invalid value"),
@@ -140,6 +169,30 @@ def test_settings_of_any_client_are_judged_together(tmp_path: Path, settings: st
     found = load_inventory(written(tmp_path, text))
     assert isinstance(found, Inventory)
     assert settings.partition(":")[0] in found.client
+
+
+def test_what_a_login_by_a_token_lacks_is_reported_at_its_mechanism(tmp_path: Path) -> None:
+    """Each missing setting by name, at the line of `sasl.mechanism`; the probes' client is judged with both blocks."""
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, spoil(INVENTORY, "mechanism: PLAIN", "mechanism: OAUTHBEARER")))
+    line = next(n for n, text in enumerate(INVENTORY.splitlines(), 1) if "sasl.mechanism" in text)
+    assert [(one.path, one.line) for one in caught.value.problems] == [
+        (f"client.sasl.oauthbearer.{name}", line)
+        for name in ("client.id", "client.secret", "method", "token.endpoint.url")
+    ]
+    whole = spoil(INVENTORY, "mechanism: PLAIN", f"mechanism: OAUTHBEARER{TOKEN}")
+    with pytest.raises(DocumentError) as caught:
+        load_inventory(written(tmp_path, f"{whole}probe_client: {{sasl.oauthbearer.method: default}}\n"))
+    assert [problem.path for problem in caught.value.problems] == ["probe_client.sasl.oauthbearer.method"]
+
+
+def test_a_login_by_a_token(tmp_path: Path) -> None:
+    """It is accepted, also for the probes alone; the authority's file is found beside the inventory."""
+    whole = spoil(INVENTORY, "mechanism: PLAIN", f"mechanism: OAUTHBEARER{TOKEN}\n  https.ca.location: login-ca.pem")
+    found = load_inventory(written(tmp_path, f"{whole}probe_client: {{sasl.oauthbearer.client.id: probes}}\n"))
+    assert isinstance(found, Inventory)
+    assert found.client["https.ca.location"] == str(tmp_path / "login-ca.pem")
+    assert found.client["sasl.oauthbearer.client.secret"] == SecretRef(env="TOKEN")
 
 
 def test_a_setting_of_the_probes_own_login_is_judged_as_well(tmp_path: Path) -> None:

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from chaosk.cluster.oauthbearer import METHOD
+from chaosk.cluster.security import MECHANISMS, only_by
 from chaosk.core.errors import UsageError
+from chaosk.discovery import token_properties
 from chaosk.discovery.ansible_inventory import (
     AnsibleInventory,
     Variable,
@@ -64,6 +67,11 @@ _MECHANISMS = {
     "scram256": "SCRAM-SHA-256",
     "kerberos": "GSSAPI",
     "oauth": "OAUTHBEARER",
+}
+
+_OF_A_USER = {
+    "sasl.username": "which user does chaosk log in as?",
+    "sasl.password": "where is the password? Write {env: NAME} or {file: PATH}",
 }
 
 
@@ -248,10 +256,10 @@ def _clients(path: Path, group: str, members: Mapping[str, Mapping[str, Variable
     login = sasl is not None and sasl[0].lower() != "none"
     if sasl is not None and login:
         mechanism = _MECHANISMS.get(sasl[0].lower(), sasl[0].upper())
-        if mechanism in {"GSSAPI", "OAUTHBEARER"}:
+        if mechanism not in MECHANISMS:
             raise UsageError(
-                f"{path}:{sasl[2]}: sasl_protocol: chaosk cannot log in by {mechanism}; name the properties "
-                "of a client whose listener takes PLAIN or SCRAM, with --command-config"
+                f"{path}:{sasl[2]}: sasl_protocol: {only_by(mechanism)}; name the properties "
+                "of a client whose listener takes one of them, with --command-config"
             )
     if not secure and not login:
         return
@@ -267,6 +275,8 @@ def _clients(path: Path, group: str, members: Mapping[str, Mapping[str, Variable
         )
     if sasl is not None and login:
         facts.append(Learned(("client", "sasl.mechanism"), mechanism, f"sasl_protocol, {path}:{sasl[2]}"))
-        asked.append(Unlearned(("client", "sasl.username"), "which user does chaosk log in as?"))
-        asked.append(Unlearned(("client", "sasl.password"), "where is the password? Write {env: NAME} or {file: PATH}"))
+        if mechanism == "OAUTHBEARER":
+            facts.append(Learned(("client", METHOD), "oidc", f"sasl_protocol, {path}:{sasl[2]}"))
+        questions = token_properties.QUESTIONS if mechanism == "OAUTHBEARER" else _OF_A_USER
+        asked += [Unlearned(("client", name), asks) for name, asks in questions.items()]
     yield Findings(facts=tuple(facts), questions=tuple(asked))

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaosk.cluster.security import MECHANISMS, PROTOCOLS
+from chaosk.cluster import oauthbearer
+from chaosk.cluster.security import MECHANISMS, PROTOCOLS, only_by
 from chaosk.core.errors import ChaoskError, PreflightError, UsageError
-from chaosk.discovery import keystores
+from chaosk.discovery import keystores, token_properties
 from chaosk.discovery.findings import Findings, Learned, Remark, Unlearned
 from chaosk.discovery.java_properties import Property, load
 from chaosk.spec.secrets import Secret
@@ -26,11 +27,13 @@ _NO_CONFIG = (
     "like set_broker_config and deny_access"
 )
 _STORES = ("ssl.truststore.", "ssl.keystore.")
+_LOGIN_MODULES = ("PlainLoginModule", "ScramLoginModule", "OAuthBearerLoginModule")
 _SAME = ("security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.username", "ssl.ca.location",
          "ssl.certificate.location", "ssl.key.location", "enable.ssl.certificate.verification")  # fmt: skip
 """Settings that keep name and value."""
 _HANDLED = (
     "sasl.jaas.config",
+    *token_properties.HANDLED,
     "sasl.password",
     "ssl.key.password",
     "ssl.endpoint.identification.algorithm",
@@ -124,15 +127,21 @@ class _Translator:
             )
         if not protocol.lower().startswith("sasl"):
             return
-        name = next((one for one in ("sasl.mechanism", "sasl.mechanisms") if one in self._given), "security.protocol")
-        mechanism = (self._text(name) if name != "security.protocol" else "GSSAPI").upper()
+        name, mechanism = self._mechanism()
         if mechanism not in MECHANISMS:
             raise self._fail(
-                name, f"chaosk cannot log in by {mechanism}, only by {', '.join(MECHANISMS)}; name the properties of a "
-                "client whose listener takes one of them",
+                name, f"{only_by(mechanism)}; name the properties of a client whose listener takes one of them"
             )  # fmt: skip
 
+    def _mechanism(self) -> tuple[str, str]:
+        """Return the setting that names the mechanism, and the mechanism."""
+        name = next((one for one in ("sasl.mechanism", "sasl.mechanisms") if one in self._given), "security.protocol")
+        return name, (self._text(name) if name != "security.protocol" else "GSSAPI").upper()
+
     def _login(self) -> None:
+        if self._mechanism()[1] == "OAUTHBEARER" and self._text("security.protocol").lower().startswith("sasl"):
+            self._by_token()
+            return
         password, of = self._text("sasl.password"), "sasl.password"
         if text := self._text("sasl.jaas.config"):
             of = "sasl.jaas.config"
@@ -148,6 +157,42 @@ class _Translator:
             )
             self._result.problem = f"{self._path}: has no password in sasl.jaas.config; chaosk cannot log in without"
 
+    def _by_token(self) -> None:
+        text = self._text("sasl.jaas.config")
+        options = self._options(text) if text else {}
+        given = {name: one.text for name, one in self._given.items()}
+        for name, what in token_properties.mistakes(given):
+            raise self._fail(name if name in given else self._mechanism()[0], what)
+        self._set(oauthbearer.METHOD, "oidc", self._mechanism()[0])
+        for name, (value, of) in token_properties.translated(given, options).items():
+            if name == oauthbearer.CLIENT_SECRET:
+                self._refer(name, Secret(value), of)
+            else:
+                self._set(name, value, of)
+        for name, asks in token_properties.QUESTIONS.items():
+            if name not in self._result.settings:
+                self._questions.append(Unlearned(("client", name), asks))
+                self._result.problem = f"{self._path}: says no {name}; chaosk cannot log in without"
+        self._trust_token_server(options)
+
+    def _trust_token_server(self, options: Mapping[str, str]) -> None:
+        """Translate the trust store that the login module has for the token server alone."""
+        if (location := options.get("ssl.truststore.location")) is None:
+            return
+        name, of = oauthbearer.CA, "sasl.jaas.config"
+        store = (self._path.parent / Path(location).expanduser()).absolute()
+        if self._pem is None:
+            asks = f"a PEM file of the certificates in {store}; name --pem FOLDER, where chaosk writes it"
+            self._questions.append(Unlearned(("client", name), asks))
+            self._result.problem = f"{self._path}:{self._given[of].line}: {of}: ssl.truststore.location: name --pem"
+            return
+        try:
+            text = keystores.certificates(store, options.get("ssl.truststore.password", ""))
+        except ChaoskError as error:
+            self._unconverted(name, of, f"a PEM file of the token server's authority; {error}")
+            return
+        self._set_file(name, "token-ca.pem", text, of)
+
     def _options(self, text: str) -> dict[str, str]:
         found = _MODULE.fullmatch(text)
         if found is None:
@@ -155,9 +200,9 @@ class _Translator:
                 "sasl.jaas.config", "is no login module with its options; write it as Kafka's documentation does"
             )
         module = found["module"].rpartition(".")[2]
-        if module not in {"PlainLoginModule", "ScramLoginModule"}:
+        if module not in _LOGIN_MODULES:
             raise self._fail(
-                "sasl.jaas.config", f"chaosk cannot log in by {module}, only by PlainLoginModule and ScramLoginModule"
+                "sasl.jaas.config", f"chaosk cannot log in by {module}, only by {', '.join(_LOGIN_MODULES)}"
             )
         options = {
             one[1]: re.sub(r"\\(.)", r"\1", one[2]) if one[2] is not None else one[3] if one[3] is not None else one[4]

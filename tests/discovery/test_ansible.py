@@ -95,6 +95,17 @@ def test_security_for_all(tmp_path: Path, variables: str, settings: dict[str, st
     )
 
 
+def test_tokens_for_all(tmp_path: Path) -> None:
+    """The mechanism and its method; client, secret and server are asked for."""
+    said = of(tmp_path, "all:\n  vars: {sasl_protocol: oauth}\nkafka_broker: {hosts: {b1: }}\n", secured=False)
+    assert {place[1]: value for place, value in values(said).items() if place[0] == "client"} == {
+        "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc",
+    }  # fmt: skip
+    assert {one.place[1] for each in said.findings for one in each.questions} == {
+        "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.token.endpoint.url",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -23,6 +23,17 @@ from chaosk.discovery.merge import InventoryDraft
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="app" password="hunter2 \\\\"x";'
 SCRAM = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config={JAAS}\n"
+OAUTH_JAAS = (
+    'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required clientId="app" '
+    'clientSecret="hunter2" scope="kafka audit" extension_logicalCluster="lkc-1";'
+)
+TOKEN = (
+    "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+    "sasl.login.callback.handler.class="
+    "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler\n"
+    f"sasl.jaas.config={OAUTH_JAAS}\n"
+    "sasl.oauthbearer.token.endpoint.url=https://login.example.net/token\n"
+)
 PASSWORD = "swordfish"  # noqa: S105 - of a store made here
 
 pytestmark = pytest.mark.pure
@@ -57,6 +68,45 @@ def test_jaas_becomes_user_and_secret_reference(tmp_path: Path) -> None:
     assert "hunter2" not in inventory_text(InventoryDraft(facts, {}, said.findings.remarks))
 
 
+def test_a_client_of_a_token_server(tmp_path: Path) -> None:
+    """Id, scope and extensions of the login module, the secret as a reference; properties of Kafka 4.1 count more."""
+    said = of(tmp_path, TOKEN)
+    common = {
+        "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.scope": "kafka audit", "sasl.oauthbearer.extensions": "logicalCluster=lkc-1",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example.net/token",
+        "sasl.oauthbearer.client.secret.env": "CHAOSK_SASL_OAUTHBEARER_CLIENT_SECRET",
+    }  # fmt: skip
+    assert settings(said) == {**common, "sasl.oauthbearer.client.id": "app"}
+    assert not said.findings.questions
+    login = security(said.require()).login
+    assert login is not None
+    assert (login.user, login.password.reveal()) == ("app", "hunter2")
+    said = of(tmp_path, f"{TOKEN}sasl.oauthbearer.client.credentials.client.id=other\n")
+    assert settings(said) == {**common, "sasl.oauthbearer.client.id": "other"}
+
+
+def test_what_a_client_of_a_token_server_does_not_say_is_asked_for(tmp_path: Path) -> None:
+    """Nothing can be connected until then."""
+    said = of(tmp_path, "\n".join(TOKEN.splitlines()[:3]))
+    assert [one.place[1] for one in said.findings.questions] == [
+        "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.token.endpoint.url",
+    ]  # fmt: skip
+    with pytest.raises(PreflightError, match=r"sasl\.oauthbearer"):
+        said.require()
+
+
+def test_the_trust_store_for_the_token_server_alone(tmp_path: Path) -> None:
+    """It becomes a PEM file as others do, and is asked for without a folder."""
+    name = store(tmp_path).name
+    options = f'ssl.truststore.location="{name}" ssl.truststore.password="{PASSWORD}";'
+    text = TOKEN.replace('logicalCluster="lkc-1";', f'logicalCluster="lkc-1" {options}')
+    said = of(tmp_path, text, pem=True)
+    assert settings(said)["https.ca.location"] == str(tmp_path / "pem" / "token-ca.pem")
+    assert security(said.require()).login is not None
+    assert ("client", "https.ca.location") in [one.place for one in of(tmp_path, text).findings.questions]
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
@@ -65,7 +115,22 @@ def test_jaas_becomes_user_and_secret_reference(tmp_path: Path) -> None:
             r":2: sasl\.mechanism: chaosk cannot log in by GSSAPI, only by PLAIN",
         ),
         ("security.protocol=SASL_SSL\n", r":1: security\.protocol: chaosk cannot log in by GSSAPI"),
-        ("security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n", "cannot log in by OAUTHBEARER"),
+        (
+            "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n",
+            r":2: sasl\.mechanism: chaosk gets tokens by a client's id and secret only, .* making them itself",
+        ),
+        (
+            TOKEN.replace("OAuthBearerLoginCallbackHandler", "JaasClientOauthLoginCallbackHandler"),
+            r":3: sasl\.login\.callback\.handler\.class: .* not by JaasClientOauthLoginCallbackHandler",
+        ),
+        (
+            TOKEN.replace("https://login.example.net", "file:///etc"),
+            r":5: sasl\.oauthbearer\.token\.endpoint\.url: is no address of a token server",
+        ),
+        (
+            f"{TOKEN}sasl.oauthbearer.jwt.retriever.class=a.JwtBearerJwtRetriever\n",
+            r":6: sasl\.oauthbearer\.jwt\.retriever\.class: .* not by JwtBearerJwtRetriever",
+        ),
         ("security.protocol=TLS\n", r":1: security\.protocol: there is no TLS; write one of PLAINTEXT, SSL"),
         (
             SCRAM.replace("ScramLoginModule", "Krb5LoginModule"),

@@ -135,7 +135,8 @@ def asked(login: Login) -> Token:
             )  # fmt: skip
         return Token(str(answer["access_token"]), float(answer.get("expires_in") or 0))
     except OAuthError as error:
-        raise NoToken(f"{server} refuses the client {login.user!r}: {error}", client) from None
+        said = str(error).removesuffix(": ")  # without a description
+        raise NoToken(f"{server} refuses the client {login.user!r}: {said}", client) from None
     except requests.exceptions.SSLError as error:
         raise NoToken(f"{server}: no connection by TLS: {_cause(error)}", "correct client: https.ca.location") from None
     except requests.exceptions.HTTPError as error:

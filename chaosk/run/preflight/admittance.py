@@ -15,7 +15,7 @@ from chaosk.planning.plan import Plan
 from chaosk.planning.safety import refuse as refuse_unsafe
 from chaosk.run.preflight.cluster import cluster
 from chaosk.run.preflight.configured import configured
-from chaosk.run.preflight.diagnostic import Diagnostic, refuse
+from chaosk.run.preflight.diagnostic import Diagnostic, fit, refuse
 from chaosk.run.preflight.examination import hosts_fit
 from chaosk.run.preflight.here import java
 from chaosk.run.preflight.host_requirements import needs
@@ -24,6 +24,7 @@ from chaosk.run.preflight.rights import rights
 from chaosk.run.preflight.shape import check_shape
 from chaosk.run.preflight.suits import suits
 from chaosk.run.preflight.switches import switches
+from chaosk.run.preflight.token_server import token_server
 
 
 def admit(plan: Plan, transport: Transport, brokers: Brokers, live: LiveCluster, take: Callable[[], None]) -> None:
@@ -38,7 +39,11 @@ def admit(plan: Plan, transport: Transport, brokers: Brokers, live: LiveCluster,
 
     def of_cluster() -> list[Diagnostic]:
         ids = tuple(inventory.brokers)
+        told = list(token_server(inventory))
+        if not fit(told):
+            return told
         return [
+            *told,
             *cluster(live, brokers, inventory, scenario.topics),
             *rights(live, inventory, scenario),
             *configured(brokers, ids, scenario.configured),

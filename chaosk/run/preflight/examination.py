@@ -25,6 +25,7 @@ from chaosk.run.preflight.leftovers import held, holder, leftovers
 from chaosk.run.preflight.rights import rights
 from chaosk.run.preflight.suits import suits
 from chaosk.run.preflight.switches import misfits, switches
+from chaosk.run.preflight.token_server import token_server
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
 
@@ -75,12 +76,15 @@ def _left(transport: Transport, names: Iterable[str]) -> tuple[Diagnostic, ...]:
 
 def _cluster(inventory: Inventory, scenario: Scenario | None) -> tuple[Diagnostic, ...]:
     try:
+        told = tuple(token_server(inventory))
+        if not fit(told):
+            return told
         with Brokers(inventory, client_settings(inventory), PATIENCE) as brokers:
             live = LiveCluster(inventory, brokers, _no_probe, PATIENCE)
             found = tuple(cluster(live, brokers, inventory, scenario.topics if scenario is not None else ()))
             found += tuple(rights(live, inventory, scenario))
             wanted = scenario.configured if scenario is not None else {}
-            return (*found, *configured(brokers, tuple(inventory.brokers), wanted))
+            return (*told, *found, *configured(brokers, tuple(inventory.brokers), wanted))
     except ChaoskError as error:
         return (bad("cluster", "clients", str(error), "correct the inventory"),)
 

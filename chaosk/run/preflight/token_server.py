@@ -1,0 +1,27 @@
+"""The token server of chaosk's own login, asked before the brokers: each of them would have the same finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chaosk.cluster import tokens
+from chaosk.cluster.client_settings import client_settings
+from chaosk.cluster.security import security
+from chaosk.run.preflight.diagnostic import Diagnostic, bad, ok
+from chaosk.spec.inventory import Inventory
+
+_WITHIN = 20.0
+"""Seconds until it must have answered: it may be slow once, when it has to wake up."""
+
+
+def token_server(inventory: Inventory) -> Iterator[Diagnostic]:
+    """Yield whether it gives chaosk a token; nothing for other logins. Raises PreflightError for unusable settings."""
+    login = security(client_settings(inventory)).login
+    if login is None or login.endpoint is None:
+        return
+    try:
+        tokens.of(login).current(_WITHIN)
+    except tokens.NoToken as error:
+        yield bad("cluster", "token", str(error), error.todo)
+    else:
+        yield ok("cluster", "token", f"the token server {login.endpoint.url} gives one")

@@ -16,6 +16,8 @@ _FILES = {
     "ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "https.ca.location",
 }  # fmt: skip
 """Client settings that name a file."""
+_PROBE = "probe"
+"""In place of a file: the authorities of this machine, wherever it has them."""
 _JUMPS = (
     "proxy_jump",
     "proxyjump",
@@ -84,7 +86,8 @@ def located(inventory: Inventory, folder: FilePath) -> Inventory:
 def _moved(name: str, value: Setting, absolute: Callable[[str | None], str | None]) -> Setting | None:
     if isinstance(value, SecretRef):
         return value.model_copy(update={"file": absolute(value.file)})
-    return absolute(value) if name in _FILES and isinstance(value, str) else value
+    is_file = name in _FILES and isinstance(value, str) and value != _PROBE
+    return absolute(str(value)) if is_file else value
 
 
 def _matching(root: Node, blocks: tuple[str, ...], key: str) -> Iterator[tuple[Path, Scalar]]:

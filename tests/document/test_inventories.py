@@ -195,6 +195,14 @@ def test_a_login_by_a_token(tmp_path: Path) -> None:
     assert found.client["sasl.oauthbearer.client.secret"] == SecretRef(env="TOKEN")
 
 
+def test_the_machines_own_authorities_are_no_file(tmp_path: Path) -> None:
+    """`probe`, as librdkafka calls them, and as `chaosk discover` writes."""
+    own = spoil(INVENTORY, "ssl.ca.location: ca.pem", "ssl.ca.location: probe")
+    found = load_inventory(written(tmp_path, own))
+    assert isinstance(found, Inventory)
+    assert found.client["ssl.ca.location"] == "probe"
+
+
 def test_a_setting_of_the_probes_own_login_is_judged_as_well(tmp_path: Path) -> None:
     """`probe_client` goes to the same clients."""
     with pytest.raises(DocumentError) as caught:

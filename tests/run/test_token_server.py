@@ -49,6 +49,13 @@ def test_a_wrong_secret(server: TokenServer, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+def test_the_probes_are_another_client(server: TokenServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have a finding of their own."""
+    own = by_token(server, monkeypatch).model_copy(update={"probe_client": {"sasl.oauthbearer.client.id": "probes"}})
+    assert [told.what for told in preflight.token_server(own)] == ["token", "token of the probes"]
+    assert len(server.asked) == 2
+
+
 def test_other_logins_need_none() -> None:
     """Nobody is asked."""
     assert not list(preflight.token_server(on_hosts("192.0.2.11")))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
-import sys
 import threading
 from pathlib import Path
 
+from chaosk.hosts.transport.ssh import terminal
 from chaosk.spec.inventory import SecretRef
 from chaosk.spec.secrets import Secret, resolve
 
@@ -33,10 +32,10 @@ def passphrase(key: Path, reference: SecretRef | None, *, wrong: Secret | None) 
         if referred is not None and referred != wrong and known is None:
             _KNOWN[key] = referred
             return referred
-        if key in _REFUSED or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if key in _REFUSED or not terminal.is_there():
             why = "" if wrong is None else ", and the one that was given does not open it"
             raise NoPassphraseError(f"it needs a passphrase{why}")
-        typed = Secret(getpass.getpass(f"chaosk: passphrase of {key}: ", stream=sys.stderr))
+        typed = terminal.ask(f"passphrase of {key}")
         if not typed.reveal():
             _REFUSED.add(key)
             raise NoPassphraseError("it needs a passphrase, and none was typed")

@@ -24,7 +24,7 @@ from chaosk.run.preflight import facts
 from chaosk.run.preflight.host_requirements import needs
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import PreparedFault, Run
-from chaosk.spec.inventory import Inventory
+from chaosk.spec.inventory import Host, Inventory
 from chaosk.spec.scenario import Entry
 
 STEPS = {
@@ -299,6 +299,23 @@ def test_what_is_installed_is_sound(tmp_path: Path) -> None:
     domain = tmp_path / "domain"
     domain.write_text(sudo_gate.sudoers([r"CORP\nina", "nina@example.com"], "x"), "utf-8")
     subprocess.run(["visudo", "-c", "-q", "-f", domain], check=True)
+
+
+def test_an_account_whose_password_is_known_keeps_it(tmp_path: Path) -> None:
+    """Sudo asks for it before the gate, too, if all hosts of the account name it; others have a rule without."""
+    named = {"ssh": {"sudo_password": {"env": "X"}}}
+    hosts: dict[str, dict[str, object]] = {
+        "a": {**named, "user": "nina"},
+        "b": {**named, "user": "ops"},
+        "c": {"user": "ops"},
+    }
+    listed = {name: Host.model_validate({"address": f"{name}.example.com", **one}) for name, one in hosts.items()}
+    text = sudo_gate.installer(INVENTORY.model_copy(update={"hosts": {**INVENTORY.hosts, **listed}}))
+    assert "\nnina ALL = (root) PASSWD: sha256:" in text
+    assert "ops ALL = (root) NOPASSWD: sha256:" in text
+    both = tmp_path / "both"
+    both.write_text(sudo_gate.sudoers(["ops", "nina"], "x", asked=["nina"]), "utf-8")
+    subprocess.run(["visudo", "-c", "-q", "-f", both], check=True)
 
 
 @pytest.mark.parametrize("user", ["ALL", "ADMINS", "DB_2"])

@@ -70,9 +70,12 @@ def located(inventory: Inventory, folder: FilePath) -> Inventory:
 
     def host(each: Host) -> Host:
         files = {"key_file": absolute(each.key_file), "known_hosts": absolute(each.known_hosts)}
-        secret = each.ssh.key_passphrase
-        moved = None if secret is None else secret.model_copy(update={"file": absolute(secret.file)})
-        ssh = each.ssh.model_copy(update={"config": absolute(each.ssh.config), "key_passphrase": moved})
+        secrets = {
+            key: secret.model_copy(update={"file": absolute(secret.file)})
+            for key, secret in each.ssh
+            if isinstance(secret, SecretRef)
+        }
+        ssh = each.ssh.model_copy(update={"config": absolute(each.ssh.config), **secrets})
         return each.model_copy(update={**files, "ssh": ssh})
 
     hosts = {name: host(each) for name, each in inventory.hosts.items()}

@@ -84,8 +84,8 @@ def program(inventory: Inventory, place: str = PLACE) -> str:
     )
 
 
-def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
-    """Return the sudoers lines that allow ``users`` exactly this gate, by its digest.
+def sudoers(users: Collection[str], text: str, place: str = PLACE, asked: Collection[str] = ()) -> str:
+    """Return the sudoers lines that allow ``users`` exactly this gate, by its digest, and ``asked`` with a password.
 
     Raises UsageError for a name that sudoers would take for more than one account.
     """
@@ -95,8 +95,17 @@ def sudoers(users: Collection[str], text: str, place: str = PLACE) -> str:
             f"user: {wide[0]}: sudoers reads a name of capital letters as an alias, and ALL as all accounts; "
             "name the one account that chaosk logs in as"
         )
-    who = ", ".join(user.replace("\\", "\\\\").replace("@", "\\@") for user in sorted(set(users)))
-    return f"Defaults!{place} env_reset\n{who} ALL = (root) NOPASSWD: sha256:{digest} {place}\n"
+    free, known = sorted(set(users) - set(asked)), sorted(set(users) & set(asked))
+    rules = "".join(
+        f"{', '.join(map(_escaped, names))} ALL = (root) {tag}: sha256:{digest} {place}\n"
+        for tag, names in (("NOPASSWD", free), ("PASSWD", known))
+        if names
+    )
+    return f"Defaults!{place} env_reset\n{rules}"
+
+
+def _escaped(user: str) -> str:
+    return user.replace("\\", "\\\\").replace("@", "\\@")
 
 
 def installer(inventory: Inventory) -> str:
@@ -104,6 +113,7 @@ def installer(inventory: Inventory) -> str:
     place = next((host.gate for host in inventory.hosts.values() if host.gate), PLACE)
     text = program(inventory, place)
     users = [host.user for host in inventory.hosts.values() if host.sudo]
+    free = {host.user for host in inventory.hosts.values() if host.sudo and host.ssh.sudo_password is None}
     return f"""\
 # As root on {", ".join(inventory.hosts)}: what chaosk may do there, and no more.
 # Then write `gate: {place}` for these hosts in the inventory.
@@ -115,7 +125,7 @@ cat >{shlex.quote(place)}.new <<'CHAOSK-GATE'
 chmod 755 {shlex.quote(place)}.new
 cat >/etc/sudoers.d/chaosk.new <<'CHAOSK-GATE'
 # made by `chaosk sudoers` for the cluster {inventory.name}
-{sudoers(users, text, place)}CHAOSK-GATE
+{sudoers(users, text, place, set(users) - free)}CHAOSK-GATE
 chmod 440 /etc/sudoers.d/chaosk.new
 visudo -c -q -f /etc/sudoers.d/chaosk.new
 mv {shlex.quote(place)}.new {shlex.quote(place)}

@@ -67,6 +67,9 @@ class SshSettings(Model):
     """The host's name in that file; without it, its ``address``."""
     key_passphrase: SecretRef | None = None
     """The passphrase of its key; without it chaosk asks at the terminal, once. It is kept in memory only."""
+    sudo_password: SecretRef | None = None
+    """The password that sudo asks ``user`` for. Without it chaosk asks at the terminal, once. It is kept in memory
+    only, and sent to nothing but sudo."""
 
 
 class Host(Model):
@@ -84,9 +87,9 @@ class Host(Model):
     """The known_hosts file, relative to the inventory file; without it ``~/.ssh/known_hosts``. Checking is always
     strict."""
     ssh: SshSettings = SshSettings()
-    """A configuration of ssh(1), for jump hosts among other things; the passphrase of a key."""
+    """A configuration of ssh(1), for jump hosts among other things; the passphrase of a key, and passwords."""
     sudo: bool = True
-    """True if commands that need root go through ``sudo -n``; false if ``user`` is root."""
+    """True if commands that need root go through ``sudo``; false if ``user`` is root."""
     gate: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9._-]+)+$")] | None = None
     """The only program that sudo permits to ``user``, as ``chaosk sudoers`` makes it; without it, sudo must permit
     everything."""

@@ -109,6 +109,7 @@ def test_a_user_who_cannot_become_root(said: tuple[int, str, str]) -> None:
     assert (root.what, root.state) == ("root", "bad")
     assert "ops cannot become root there without a password" in root.seen
     assert "chaosk sudoers" in root.todo
+    assert "ssh.sudo_password" in root.todo
     assert rest.state == "unknown"
 
 
@@ -130,6 +131,14 @@ def test_a_login_that_is_said_to_be_root_and_is_not() -> None:
     root, _ = wrong(Answers(sh=(0, "uid 1000\n", "")), sudo=False)
     assert root.seen == "ops is not root there"
     assert root.todo == "write `sudo: true` in the inventory"
+
+
+def test_a_password_that_sudo_refuses() -> None:
+    """It is no matter of the connection; the remedy stands apart."""
+    error = HostError("node1", "the sudo password of ops (the file x) was refused; correct it")
+    (found,) = wrong(Answers(sh=error))
+    assert (found.what, found.seen) == ("root", "the sudo password of ops (the file x) was refused")
+    assert found.todo == "correct it"
 
 
 @pytest.mark.parametrize("error", [ConnectionLost("node1: lost"), StepError("node1: no answer")])

@@ -68,6 +68,17 @@ def test_shipped_inventories_are_right(path: Path) -> None:
     assert isinstance(loaded, LabLayout if path.stem.startswith("lab") else Inventory)
 
 
+def test_secrets_of_a_host_are_located(tmp_path: Path) -> None:
+    """Each that it has, for its key and its sudo."""
+    secrets = "key_passphrase: {file: a}, sudo_password: {env: C}"
+    text = INVENTORY.replace("known_hosts: keys/known}", f"known_hosts: keys/known, ssh: {{{secrets}}}}}", 1)
+    inventory = load_inventory(written(tmp_path, text))
+    assert isinstance(inventory, Inventory)
+    found = inventory.hosts["node1"].ssh
+    assert found.key_passphrase == SecretRef(file=str(tmp_path / "a"))
+    assert found.sudo_password == SecretRef(env="C")
+
+
 def test_inventory_is_loaded_with_its_files_located(tmp_path: Path) -> None:
     """File names count from the inventory's folder; secrets stay references."""
     inventory = load_inventory(written(tmp_path, INVENTORY))

@@ -44,6 +44,8 @@ def ask(place: Path) -> Ask:
         ("EDITION", "x; id", "5", "lock", "show"),
         ("EDITION", CONNECTION, "5; id", "lock", "show"),
         ("EDITION", CONNECTION, "", "lock", "show"),
+        ("EDITION", CONNECTION, "5", "mark-", "id"),
+        ("EDITION", CONNECTION, "5", "mark-0;id", "lock", "show"),
         (
             "inner",
             "service",
@@ -235,6 +237,12 @@ def test_what_chaosk_never_asks_is_refused(ask: Ask, place: Path, words: tuple[s
     assert "RUNS" not in done.stdout
     assert done.returncode == 1
     assert done.stderr.startswith("the gate of this host refuses ")
+
+
+def test_a_gate_behind_a_password_says_that_it_has_begun(ask: Ask) -> None:
+    """So that chaosk sends nothing to it that was meant for sudo; the mark is no argument of a script."""
+    done = ask(sudo_gate.edition(), CONNECTION, "5", "mark-0af", "lock", "show")
+    assert (done.stdout, done.stderr) == ("RUNS lock <show>\n", "begun-0af")
 
 
 @pytest.mark.parametrize(

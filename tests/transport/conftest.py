@@ -43,13 +43,16 @@ class Sshd:
     port: int
     more: str = ""
     """More lines of its configuration."""
+    mounts: str = "true"
+    """Commands of a shell that change what it sees of the machine's files."""
     process: subprocess.Popen[bytes] = field(init=False)
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
         config = self.folder / "sshd_config"
         config.write_text(CONFIG.format(port=self.port, folder=self.folder, more=self.more))
-        private = f"mount -t tmpfs tmpfs /run && mkdir /run/sshd && exec {shutil.which('sshd')} -D -e -f {config}"
+        seen = f"mount -t tmpfs tmpfs /run && mkdir /run/sshd && {self.mounts}"
+        private = f"{seen} && exec {shutil.which('sshd')} -D -e -f {config}"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", private],
@@ -106,11 +109,11 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
 
 
 @contextmanager
-def serving(folder: Path, more: str = "") -> Iterator[Sshd]:
-    """Such a server, with more lines of configuration."""
+def serving(folder: Path, more: str = "", mounts: str = "true") -> Iterator[Sshd]:
+    """Such a server, with more lines of configuration, and other files than the machine's."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        server = Sshd(folder, free.getsockname()[1], more)
+        server = Sshd(folder, free.getsockname()[1], more, mounts)
     public = make_key(folder / "host_key")
     (folder / "known_hosts").write_text(f"[127.0.0.1]:{server.port} {public}\n")
     (folder / "authorized_keys").write_text(make_key(folder / "client_key") + "\n")

@@ -104,3 +104,14 @@ def test_roots_shell_never_asks_for_a_password() -> None:
     """As root it is started by sudo, with the same environment."""
     assert wrap.shell(root=True).startswith("exec sudo -n -- env -i PATH=")
     assert "sudo" not in wrap.shell(root=False)
+
+
+def test_roots_shell_says_that_it_has_begun() -> None:
+    """Where sudo may ask for a password, so that a turn is not taken for one; then it is like any other."""
+    marks = wrap.RootMarks()
+    line = wrap.shell(root=True, marks=marks).replace(f"sudo -k -S -p {marks.asks} -- ", "")
+    done = subprocess.run(
+        ["sh", "-c", line], input=wrap.turn(run("echo", "x"), NONCE).encode(), capture_output=True, check=False
+    )
+    assert done.stderr.decode() == f"{marks.begun}{NONCE}"
+    assert wrap.began(done.stdout, NONCE)

@@ -160,3 +160,21 @@ def test_a_whole_answer_is_read_back(out: str, err: str, status: int) -> None:
     said, complained = (text.encode(errors="replace").decode() for text in (out, err))
     got = wrap.unwrap(stdout, stderr, NONCE)
     assert got == wrap.CommandOutput(status, said, complained, started=17, ended=23)
+
+
+def test_a_sudo_that_asks_is_told_apart_from_the_command() -> None:
+    """Its question and the word of a command that has begun are no part of any argument, which sudo quotes."""
+    marks = wrap.RootMarks()
+    words = wrap.line(run("id", sudo=True), NONCE, sudo=True, marks=marks)
+    assert f" sudo -k -S -p {marks.asks} -- env -i PATH=" in words
+    assert marks.begun not in words
+    assert NONCE not in marks.asks + marks.begun
+
+
+def test_a_command_says_that_it_has_begun() -> None:
+    """Before its own output, and it has the rest of standard error and its input to itself."""
+    marks = wrap.RootMarks()
+    words = wrap.line(run("sh", "-c", "cat; echo mine >&2", sudo=True), NONCE, sudo=True, marks=marks)
+    done = shell(words.replace(f"sudo -k -S -p {marks.asks} -- ", ""), stdin="input")
+    assert done.stderr.decode() == f"{marks.begun}mine\n{NONCE}"
+    assert b"\ninput" in done.stdout

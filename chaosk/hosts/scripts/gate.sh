@@ -1,8 +1,10 @@
 # The sudo gate, installed by `chaosk sudoers`: the only program that may run as root for chaosk's account.
 #
-#   GATE EDITION CONNECTION SECONDS NAME [ARGUMENT...]   by sudo; CONNECTION is sshd's SSH_CONNECTION
-#   GATE inner NAME [ARGUMENT...]                        by the scripts themselves, which are root already
+#   GATE EDITION CONNECTION SECONDS [MARK] NAME [ARGUMENT...]   by sudo; CONNECTION is sshd's SSH_CONNECTION
+#   GATE inner NAME [ARGUMENT...]                               by the scripts themselves, which are root already
 #
+# MARK is mark-HEX, where sudo asks for a password: the gate writes begun-HEX to standard error, and then reads its
+# input.
 # NAME is one of chaosk's own scripts, which are part of this file. Every argument is checked: services and folders
 # against the list of this cluster, word by word; rules of a cut, and the undo in a lease, against the few forms that
 # chaosk makes. Nothing else is run.
@@ -487,6 +489,13 @@ case $1 in
         export SSH_CONNECTION
         unset CHAOSK_LEASE
         shift 3
+        case $1 in
+            mark-*)
+                case ${1#mark-} in '' | *[!0-9a-f]*) refuse "the mark $1" ;; esac
+                printf begun-%s "${1#mark-}" >&2
+                shift
+                ;;
+        esac
         exec timeout -k 2 "$seconds" "$gate" inner "$@"
         ;;
     *) refuse "this edition of chaosk; install it again as \`chaosk sudoers\` says" ;;

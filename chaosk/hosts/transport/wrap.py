@@ -8,6 +8,9 @@ shell runs the command under ``timeout`` and prints a header and trailers around
 Times are the host's wall clock in nanoseconds. Output of the login shell's start-up files comes before the header and
 is dropped. With both trailers the output is complete, even if a service started by the command holds its streams open.
 
+Where sudo asks for a password, standard error also has sudo's question and a word when the command begins, so that
+chaosk knows which of the two reads its input.
+
 A persistent shell reads one ``turn`` after the other, with the same header and trailers. A turn without a header did
 not begin.
 """
@@ -15,8 +18,10 @@ not begin.
 from __future__ import annotations
 
 import re
+import secrets
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from chaosk.spec.command import Command
 
@@ -30,6 +35,7 @@ TIMED_OUT = 124
 _HEADER = 'n=$1; shift; printf "%s %s\\n" "$n" "$(date +%s%N)"'
 _TRAILERS = 's=$?; printf "%s %s %s\\n" "$n" "$s" "$(date +%s%N)"; printf %s "$n" >&2'
 _SCRIPT = f'{_HEADER}; "$@"; {_TRAILERS}'
+_BEGUN = 'printf begun-%s "${0#mark-}" >&2; exec "$@"'
 _TURN = f'{_HEADER}; "$@" </dev/null; {_TRAILERS}'
 
 
@@ -45,24 +51,52 @@ class CommandOutput:
     ended: int
 
 
-def line(command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class RootMarks:
+    """Random words on standard error, of a sudo that may ask for a password and of the command behind it.
+
+    No argument of the command is one of them, because sudo quotes the arguments of a command that it refuses.
+    """
+
+    nonce: str = field(default_factory=partial(secrets.token_hex, 12))
+
+    @property
+    def asks(self) -> str:
+        """The question of sudo."""
+        return f"asks-{self.nonce}"
+
+    @property
+    def begun(self) -> str:
+        """The word of a command that has begun, and reads what comes now."""
+        return f"begun-{self.nonce}"
+
+    @property
+    def argument(self) -> str:
+        """The argument from which the command makes that word."""
+        return f"mark-{self.nonce}"
+
+
+def line(
+    command: Command, nonce: str, *, sudo: bool, gate: tuple[str, str] | None = None, marks: RootMarks | None = None
+) -> str:
     """Return the line for the login shell; ``nonce`` frames the output and must not occur in it.
 
     ``gate`` has the path and the edition of the sudo gate. The gate enforces the time-out itself, because only root can
-    end the command.
+    end the command. With ``marks`` sudo asks for a password, without it never.
     """
     words = shlex.join(_timed(command))
     if command.sudo and sudo and gate is not None:
-        asked = shlex.join([f"{command.timeout:g}", *command.argv])
-        words = f'sudo -n -- {shlex.join(gate)} "$SSH_CONNECTION" {asked}'
+        begun = () if marks is None else (marks.argument,)
+        asked = shlex.join([f"{command.timeout:g}", *begun, *command.argv])
+        words = f'{_sudo(marks)}{shlex.join(gate)} "$SSH_CONNECTION" {asked}'
     elif command.sudo and sudo:
-        words = f"sudo -n -- {_CLEAN}{words}"
+        words = f"{_sudo(marks)}{_CLEAN}{_marked(marks)}{words}"
     return f"exec {_CLEAN}sh -c {shlex.quote(_SCRIPT)} chaosk {shlex.quote(nonce)} {words}"
 
 
-def shell(*, root: bool) -> str:
+def shell(*, root: bool, marks: RootMarks | None = None) -> str:
     """Return the line that turns a login shell into one that reads turns from its standard input."""
-    return f"exec {'sudo -n -- ' if root else ''}{_CLEAN}sh"
+    return f"exec {_sudo(marks) if root else ''}{_CLEAN}{_marked(marks) if root else ''}sh"
 
 
 def turn(command: Command, nonce: str) -> str:
@@ -90,6 +124,15 @@ def unwrap(stdout: bytes, stderr: bytes, nonce: str) -> CommandOutput | None:
     if found is None or not seen:
         return None
     return CommandOutput(int(found[3]), found[2], errors, started=int(found[1]), ended=int(found[4]))
+
+
+def _sudo(marks: RootMarks | None) -> str:
+    """Return how sudo is called; one that asks neither uses nor keeps a ticket, which others could use (``-k``)."""
+    return "sudo -n -- " if marks is None else f"sudo -k -S -p {marks.asks} -- "
+
+
+def _marked(marks: RootMarks | None) -> str:
+    return "" if marks is None else f"sh -c {shlex.quote(_BEGUN)} {marks.argument} "
 
 
 def _timed(command: Command) -> tuple[str, ...]:

@@ -32,8 +32,7 @@ def host(
             yield from _clock_and_shell(transport, name)
         yield from _as_root(transport, inventory, name, needs, thorough=thorough)
     except ChaoskError as error:
-        told = str(error).removeprefix(f"{name}: ")
-        yield bad(name, "connection", told, "see that it answers, then ask again")
+        yield _interrupted(name, error)
 
 
 def _unreachable(name: str, error: ChaoskError) -> Diagnostic:
@@ -43,6 +42,15 @@ def _unreachable(name: str, error: ChaoskError) -> Diagnostic:
     if not isinstance(error, HostError):
         what = "connection"
     return bad(name, what, seen or todo, todo if seen else "see that it answers, then ask again")
+
+
+def _interrupted(name: str, error: ChaoskError) -> Diagnostic:
+    """Return the finding for an error after the login: a password that sudo refuses, or a broken connection."""
+    told = str(error).removeprefix(f"{name}: ")
+    if isinstance(error, HostError) and "sudo password" in told:
+        seen, _, todo = told.rpartition("; ")
+        return bad(name, "root", seen, todo)
+    return bad(name, "connection", told, "see that it answers, then ask again")
 
 
 def _clock_and_shell(transport: Transport, name: str) -> Iterator[Diagnostic]:
@@ -84,10 +92,11 @@ def _no_root(inventory: Inventory, name: str, result: Result) -> Diagnostic:
     why = printable(said[-1]) if said else f"status {result.exit_status}"
     seen = f"{at.user} cannot become root there without a password ({why})"
     least = "run there as root what `chaosk sudoers --inventory FILE` prints"
+    known = "name its password as ssh.sudo_password in the inventory, or run chaosk at a terminal"
     if at.gate is not None:
-        return bad(name, "root", seen, least)
+        return bad(name, "root", seen, f"{least}; or {known}")
     every = f"write `{at.user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d/chaosk there"
-    return bad(name, "root", seen, f"{every}; or, to allow it no more than it needs, {least}")
+    return bad(name, "root", seen, f"{every}; or, to allow it no more than it needs, {least}; or {known}")
 
 
 def _nothing(name: str) -> Command:

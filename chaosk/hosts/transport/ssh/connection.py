@@ -10,9 +10,11 @@ from chaosk.core.errors import ConnectionLost
 from chaosk.hosts.transport import wrap
 from chaosk.hosts.transport.ssh.exchange import SLACK, Exchange
 from chaosk.hosts.transport.ssh.gateways import Gateways
+from chaosk.hosts.transport.ssh.passwords import password
+from chaosk.hosts.transport.ssh.rooting import Rooting, lacks_password
 from chaosk.hosts.transport.ssh.shells import Shells
 from chaosk.spec.command import Command, Result
-from chaosk.spec.inventory import Host
+from chaosk.spec.inventory import Host, SecretRef
 
 SESSIONS = 8
 """Maximum parallel commands on one connection; sshd allows 10 sessions by default (MaxSessions), and two shells are
@@ -36,6 +38,8 @@ class SshConnection:
         self._lock = threading.Lock()
         self._room = threading.BoundedSemaphore(SESSIONS)
         self._shells = Shells()
+        reference = host.ssh.sudo_password
+        self._rooting = None if reference is None else self._by_password(reference)
 
     def run(self, command: Command) -> Result:
         """Run one command; raises HostError, NotSentError, ConnectionLost, or StepError for an unreadable answer."""
@@ -43,8 +47,7 @@ class SshConnection:
         with self._room:
             client = self._connected()
             try:
-                done = self._turn(client, exchange) if self._in_kept_shell(command) else None
-                return done or self._alone(client, exchange)
+                return self._answered(client, exchange)
             except _BROKEN as error:
                 self._drop(client)
                 raise exchange.lost(str(error) or "connection closed") from error
@@ -64,17 +67,41 @@ class SshConnection:
         gated = command.sudo and self._host.sudo and self._host.gate is not None
         return command.repeatable and command.stdin is None and not command.alone and not gated
 
+    def _answered(self, client: paramiko.SSHClient, exchange: Exchange) -> Result:
+        result = self._exchanged(client, exchange)
+        return self._exchanged(client, exchange) if self._is_to_ask(result) else result
+
+    def _exchanged(self, client: paramiko.SSHClient, exchange: Exchange) -> Result:
+        done = self._turn(client, exchange) if self._in_kept_shell(exchange.command) else None
+        return done or self._alone(client, exchange)
+
+    def _is_to_ask(self, result: Result) -> bool:
+        """Return whether a command did not run for want of a password that somebody has typed by now."""
+        at = self._host
+        if at.ssh.sudo_password is not None or not (result.command.sudo and at.sudo and lacks_password(result)):
+            return False
+        rooting = self._by_password(None)
+        if not rooting.password.is_known(self._name):
+            return False
+        self._rooting = rooting
+        return True
+
+    def _by_password(self, reference: SecretRef | None) -> Rooting:
+        return Rooting(self._name, password("sudo password", self._host.user, reference))
+
+    def _rooting_of(self, command: Command) -> Rooting | None:
+        return self._rooting if command.sudo and self._host.sudo else None
+
     def _alone(self, client: paramiko.SSHClient, exchange: Exchange) -> Result:
         with self._session(client) as channel:
-            return exchange.alone(channel)
+            return exchange.alone(channel, self._rooting_of(exchange.command))
 
     def _turn(self, client: paramiko.SSHClient, exchange: Exchange) -> Result | None:
         """Run in a persistent shell, old or new; None if there is none, for example because sudo allows no shell."""
         root = exchange.command.sudo and self._host.sudo
-        shell = self._shells.take(client, root=root)
+        shell = self._shells.take(client, root=root) or self._fresh_shell(client, root=root)
         if shell is None:
-            shell = self._session(client)
-            shell.exec_command(wrap.shell(root=root))  # nosec B601
+            return None
         done = None
         try:
             done = exchange.turn(shell, lambda: self._session(client).close())
@@ -84,6 +111,20 @@ class SshConnection:
             else:
                 self._shells.give(shell, root=root)
         return done
+
+    def _fresh_shell(self, client: paramiko.SSHClient, *, root: bool) -> paramiko.Channel | None:
+        """Start a shell; None if sudo, which has asked for a password, allows none."""
+        shell = self._session(client)
+        if not root or self._rooting is None:
+            shell.exec_command(wrap.shell(root=root))  # nosec B601
+            return shell
+        marks, ended = wrap.RootMarks(), True
+        try:
+            ended = self._rooting.start(shell, wrap.shell(root=True, marks=marks), marks).at_end
+        finally:
+            if ended:
+                shell.close()
+        return None if ended else shell
 
     def _connected(self) -> paramiko.SSHClient:
         with self._lock:

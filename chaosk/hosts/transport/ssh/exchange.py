@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ import paramiko
 from chaosk.core.errors import ConnectionLost, StepError
 from chaosk.hosts import sudo_gate
 from chaosk.hosts.transport import wrap
+from chaosk.hosts.transport.ssh.rooting import Rooting
+from chaosk.hosts.transport.ssh.streams import Streams
 from chaosk.spec.command import Command, Result
 from chaosk.spec.inventory import Host
 
@@ -21,7 +22,6 @@ SLACK = 3.0
 """Seconds beyond the command's own time-out after which the connection counts as broken."""
 MOST_OUTPUT = 16 * 1024**2
 """Maximum bytes of output; a command that prints more fails."""
-_CHUNK = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,24 @@ class Exchange:
     command: Command
     nonce: str = field(default_factory=partial(secrets.token_hex, 12))
 
-    def alone(self, channel: paramiko.Channel) -> Result:
-        """Run the command in a separate session; raises ConnectionLost, StepError or paramiko's errors."""
-        line, stdin = self._line()
+    def alone(self, channel: paramiko.Channel, rooting: Rooting | None = None) -> Result:
+        """Run the command in a separate session; ``rooting`` if sudo asks for a password on the way.
+
+        Raises ConnectionLost, StepError or paramiko's errors, and HostError for a password that is refused.
+        """
+        marks = wrap.RootMarks()
+        line, stdin = self._line(None if rooting is None else marks)
         channel.settimeout(self._patience)
         sent = time.monotonic_ns()
-        channel.exec_command(line)  # nosec B601
-        if stdin is not None:
+        if rooting is None:
+            streams = Streams(channel)
+            channel.exec_command(line)  # nosec B601
+        else:
+            streams = rooting.start(channel, line, marks)
+        if stdin is not None and not streams.at_end:
             channel.sendall(stdin.encode())
         channel.shutdown_write()
-        stdout, stderr = self._read(channel)
+        stdout, stderr = self._read(streams)
         return self._result(sent, stdout, stderr) or self._no_answer(channel, stdout + stderr)
 
     def turn(self, channel: paramiko.Channel, alive: Callable[[], None]) -> Result | None:
@@ -56,7 +64,7 @@ class Exchange:
         channel.settimeout(self._patience)
         sent = time.monotonic_ns()
         channel.sendall(wrap.turn(self.command, self.nonce).encode())
-        stdout, stderr = self._read(channel, alive)
+        stdout, stderr = self._read(Streams(channel), alive)
         result = self._result(sent, stdout, stderr)
         if result is None and (wrap.began(stdout, self.nonce) or not channel.get_transport().is_active()):
             raise self.lost("its shell ended")
@@ -70,37 +78,34 @@ class Exchange:
     def _patience(self) -> float:
         return self.command.timeout + wrap.GRACE + SLACK
 
-    def _line(self) -> tuple[str, str | None]:
+    def _line(self, marks: wrap.RootMarks | None) -> tuple[str, str | None]:
         """Return the line for the login shell, and the standard input of the command."""
         at = self.host
         if at.gate is None or not (self.command.sudo and at.sudo):
-            return wrap.line(self.command, self.nonce, sudo=at.sudo), self.command.stdin
-        gated = sudo_gate.through(self.command, at.gate)
-        return wrap.line(gated, self.nonce, sudo=True, gate=(at.gate, sudo_gate.edition())), gated.stdin
+            return wrap.line(self.command, self.nonce, sudo=at.sudo, marks=marks), self.command.stdin
+        gated, gate = sudo_gate.through(self.command, at.gate), (at.gate, sudo_gate.edition())
+        return wrap.line(gated, self.nonce, sudo=True, gate=gate, marks=marks), gated.stdin
 
-    def _read(self, channel: paramiko.Channel, alive: Callable[[], None] | None = None) -> tuple[bytes, bytes]:
+    def _read(self, streams: Streams, alive: Callable[[], None] | None = None) -> tuple[bytes, bytes]:
         """Read both streams up to the trailers, or to their end; raises ConnectionLost on a time-out."""
         began = time.monotonic()
-        stdout, stderr = bytearray(), bytearray()
-        waiting = select.poll()
-        waiting.register(channel.fileno(), select.POLLIN)
-        while not (wrap.complete(stdout, stderr, self.nonce) or _at_end(channel)):
-            while channel.recv_ready():
-                stdout += channel.recv(_CHUNK)
-            while channel.recv_stderr_ready():
-                stderr += channel.recv_stderr(_CHUNK)
-            if len(stdout) + len(stderr) > MOST_OUTPUT:
+        while not (self._complete(streams) or streams.at_end):
+            streams.receive()
+            if len(streams.stdout) + len(streams.stderr) > MOST_OUTPUT:
                 raise StepError(f"{self.name}: `{self.command.brief}` wrote more than {MOST_OUTPUT // 1024**2} MiB")
             waited = time.monotonic() - began
             if waited >= self._patience:
                 raise self.lost(f"no answer within {self._patience:g} s")
             if alive is not None and waited >= SLACK:
-                if not wrap.began(stdout, self.nonce):
+                if not wrap.began(streams.stdout, self.nonce):
                     alive()
                 alive = None
-            if not wrap.complete(stdout, stderr, self.nonce):
-                waiting.poll(min(self._patience - waited, 1.0) * 1000)
-        return bytes(stdout), bytes(stderr)
+            if not self._complete(streams):
+                streams.wait(min(self._patience - waited, 1.0))
+        return bytes(streams.stdout), bytes(streams.stderr)
+
+    def _complete(self, streams: Streams) -> bool:
+        return wrap.complete(streams.stdout, streams.stderr, self.nonce)
 
     def _result(self, sent: int, stdout: bytes, stderr: bytes) -> Result | None:
         received = time.monotonic_ns()
@@ -119,9 +124,3 @@ class Exchange:
         text = said.decode(errors="replace").strip()[-300:]
         hint = f"is the login shell of {self.host.user} a POSIX shell, and has the host env, sh, date and timeout?"
         raise StepError(f"{self.name}: `{self.command.brief}` gave no answer, only {text!r}; {hint}")
-
-
-def _at_end(channel: paramiko.Channel) -> bool:
-    """Return whether the channel is closed and read completely."""
-    ended = channel.closed or bool(channel.eof_received)
-    return ended and not channel.recv_ready() and not channel.recv_stderr_ready()

@@ -67,6 +67,8 @@ class SshSettings(Model):
     """The host's name in that file; without it, its ``address``."""
     key_passphrase: SecretRef | None = None
     """The passphrase of its key; without it chaosk asks at the terminal, once. It is kept in memory only."""
+    password: SecretRef | None = None
+    """The password of ``user`` for the login, if a key does not suffice. Without it chaosk asks at the terminal."""
     sudo_password: SecretRef | None = None
     """The password that sudo asks ``user`` for. Without it chaosk asks at the terminal, once. It is kept in memory
     only, and sent to nothing but sudo."""

@@ -69,13 +69,14 @@ def test_shipped_inventories_are_right(path: Path) -> None:
 
 
 def test_secrets_of_a_host_are_located(tmp_path: Path) -> None:
-    """Each that it has, for its key and its sudo."""
-    secrets = "key_passphrase: {file: a}, sudo_password: {env: C}"
+    """Each that it has, for its key, its login and its sudo."""
+    secrets = "key_passphrase: {file: a}, password: {file: b}, sudo_password: {env: C}"
     text = INVENTORY.replace("known_hosts: keys/known}", f"known_hosts: keys/known, ssh: {{{secrets}}}}}", 1)
     inventory = load_inventory(written(tmp_path, text))
     assert isinstance(inventory, Inventory)
     found = inventory.hosts["node1"].ssh
     assert found.key_passphrase == SecretRef(file=str(tmp_path / "a"))
+    assert found.password == SecretRef(file=str(tmp_path / "b"))
     assert found.sudo_password == SecretRef(env="C")
 
 

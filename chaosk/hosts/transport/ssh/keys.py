@@ -1,4 +1,4 @@
-"""The keys for a login, and the login with them: certificates and the agent first, then files, as ssh(1) does."""
+"""The login, and the keys for it: certificates and the agent first, then files, as ssh(1) does; answers last."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from paramiko.agent import AgentKey, AgentSSH
 
 from chaosk.hosts.transport.ssh.host_keys import blob_of, fingerprint
 from chaosk.hosts.transport.ssh.passphrases import NoPassphraseError, passphrase
+from chaosk.hosts.transport.ssh.questions import LoginRefusedError, QuestionLogin
 from chaosk.hosts.transport.ssh.route import Hop
 from chaosk.spec.secrets import Secret
 
@@ -23,22 +24,40 @@ _SOCKET_WITHIN = 5.0
 """Seconds for an agent to accept a connection."""
 
 
-class LoginRefusedError(Exception):
-    """The server was reached and its host key is right, but no key opened it; the message says what to do."""
-
-
 @dataclass(slots=True)
 class KeyLogin:
     """One attempt to log in."""
 
     hop: Hop
+    answers: QuestionLogin
+    """What else opens it, where keys do not suffice."""
     offered: list[str] = field(default_factory=list)
     """The keys that the server refused, in words."""
     missing: list[str] = field(default_factory=list)
     """The keys that could not be used, with the reason."""
+    others: list[str] = field(default_factory=list)
+    """The methods beside keys that the server offers."""
 
     def authenticate(self, transport: paramiko.Transport) -> None:
-        """Offer one key after the other; raises LoginRefusedError, PreflightError or paramiko's errors."""
+        """Log in by what the server offers and chaosk has.
+
+        Raises LoginRefusedError, PreflightError or paramiko's errors.
+        """
+        methods = _methods(transport, self.hop.user)
+        self.others = [method for method in methods if method != "publickey"]
+        if "publickey" in methods:
+            try:
+                methods = self._by_key(transport)
+            except LoginRefusedError:
+                if not (self.answers.can(methods) and transport.is_active()):
+                    raise
+        elif methods and not self.answers.can(methods):
+            raise LoginRefusedError(self._not_by_key(methods))
+        if methods:
+            self.answers.authenticate(transport, methods)
+
+    def _by_key(self, transport: paramiko.Transport) -> list[str]:
+        """Offer one key after the other; return the methods that the server wants beside, if they can be answered."""
         agent = _Agent(self.hop.agent)
         try:
             for name, key in self._keys(agent):
@@ -49,12 +68,12 @@ class KeyLogin:
                 except paramiko.AuthenticationException:
                     self.offered.append(f"{name} ({fingerprint(key)})")
                     continue
-                if more:
+                if more and not self.answers.can(more):
                     raise LoginRefusedError(
-                        f"the {name} was accepted, and {self.hop.user} needs {' or '.join(more)} as well, which chaosk "
-                        "does not answer; let a key alone suffice for this account (AuthenticationMethods)"
+                        f"the {name} was accepted, and {self.hop.user} needs {' or '.join(more)} as well; run chaosk "
+                        "at a terminal, or let a key alone suffice for this account (AuthenticationMethods)"
                     )
-                return
+                return more
         except (EOFError, paramiko.SSHException) as error:
             if not self.offered or isinstance(error, paramiko.AuthenticationException):
                 raise
@@ -124,19 +143,22 @@ class KeyLogin:
         hint = ""
         if any("passphrase" in why for why in self.missing):
             hint = "add the key to an SSH agent, run chaosk at a terminal, or name ssh.key_passphrase in the inventory"
+        also = ""
+        if self.others:
+            also = f"; it offers {' and '.join(self.others)} as well, for a terminal or ssh.password in the inventory"
         if self.offered:
             keys = ", ".join(self.offered)
             todo = hint or "put the public key into its authorized_keys, or check its sshd's settings (AllowUsers?)"
             hung = f", and {end}" if end else ""
-            return f"reached, but login as {hop.user} with the {keys} was refused{hung}{unusable}; {todo}"
+            return f"reached, but login as {hop.user} with the {keys} was refused{hung}{unusable}{also}; {todo}"
         todo = hint or "name a private key that this user may read as hosts.*.key_file, or start an SSH agent with one"
         asked = f"{agent.state}" if hop.agent is not None or not hop.strict_key else "only key_file is used"
-        return f"reached, but there is no key to log in with as {hop.user}: {asked}{unusable}; {todo}"
+        return f"reached, but there is no key to log in with as {hop.user}: {asked}{unusable}{also}; {todo}"
 
     def _not_by_key(self, allowed: list[str]) -> str:
         return (
             f"reached, but it lets {self.hop.user} log in by {' or '.join(allowed) or 'nothing'} only, not with a key; "
-            "allow PubkeyAuthentication for this account"
+            "allow PubkeyAuthentication for this account, run chaosk at a terminal, or name ssh.password"
         )
 
 
@@ -163,6 +185,14 @@ class _Agent:
 
     def close(self) -> None:
         self._link._close()  # type: ignore[attr-defined] # noqa: SLF001 - as above
+
+
+def _methods(transport: paramiko.Transport, user: str) -> list[str]:
+    """Return the methods that a server offers to an account; none if it lets the account in as it is."""
+    try:
+        return transport.auth_none(user)
+    except paramiko.BadAuthenticationType as error:
+        return error.allowed_types
 
 
 def _public_blob(path: Path) -> bytes | None:

@@ -12,7 +12,8 @@ import paramiko
 
 from chaosk.core.errors import HostError, PreflightError
 from chaosk.hosts.transport.ssh.host_keys import KnownKeys, UntrustedKeyError, fingerprint, known_keys
-from chaosk.hosts.transport.ssh.keys import KeyLogin, LoginRefusedError
+from chaosk.hosts.transport.ssh.keys import KeyLogin
+from chaosk.hosts.transport.ssh.questions import LoginRefusedError, QuestionLogin
 from chaosk.hosts.transport.ssh.route import Hop
 from chaosk.hosts.transport.ssh.sockets import CONNECT_WITHIN
 
@@ -64,7 +65,8 @@ def _logged_in(name: str, hop: Hop, sock: socket.socket | paramiko.Channel) -> p
         client.connect(
             hop.address, hop.port, username=hop.user, sock=sock, allow_agent=False, look_for_keys=False,
             timeout=CONNECT_WITHIN, banner_timeout=CONNECT_WITHIN, auth_timeout=LOGIN_WITHIN,
-            transport_factory=partial(_Transport, algorithms=known.algorithms()), auth_strategy=KeyLogin(hop),  # type: ignore[arg-type] # paramiko calls nothing but authenticate()
+            transport_factory=partial(_Transport, algorithms=known.algorithms()),
+            auth_strategy=KeyLogin(hop, QuestionLogin(name, hop)),  # type: ignore[arg-type] # paramiko calls nothing but authenticate()
         )  # fmt: skip
     except UntrustedKeyError as error:
         client.close()

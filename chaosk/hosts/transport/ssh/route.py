@@ -34,6 +34,8 @@ class Hop:
     proxied_at: str = ""
     """File and line that name this hop or the command."""
     passphrase: SecretRef | None = None
+    password: SecretRef | None = None
+    """The password of ``user``; never one for a jump host."""
     strict_key: bool = False
     """True if the inventory names the key, so that it must be there."""
 
@@ -62,7 +64,7 @@ def _own(host: Host) -> Hop:
         key_files=() if host.key_file is None else (Path(host.key_file).expanduser(),), certificates=(),
         agent=None if host.key_file is not None else os.environ.get("SSH_AUTH_SOCK"), only_these_keys=False,
         known_hosts=(Path(host.known_hosts or "~/.ssh/known_hosts").expanduser(),), key_alias=None,
-        passphrase=host.ssh.key_passphrase, strict_key=host.key_file is not None,
+        passphrase=host.ssh.key_passphrase, password=host.ssh.password, strict_key=host.key_file is not None,
     )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def _configured(own: SshConfigEntry, host: Host) -> Hop:
         agent=own.agent if host.key_file is None else None, only_these_keys=own.only_these_keys,
         known_hosts=own.known_hosts if host.known_hosts is None else (Path(host.known_hosts).expanduser(),),
         key_alias=own.key_alias, proxy_command=own.proxy_command, proxied_at=own.proxied_at,
-        passphrase=host.ssh.key_passphrase, strict_key=host.key_file is not None,
+        passphrase=host.ssh.key_passphrase, password=host.ssh.password, strict_key=host.key_file is not None,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from chaosk.core import files
 from chaosk.core.errors import UsageError
-from chaosk.report.files import replace
+from chaosk.core.files import replace
 
 
 def mode(path: Path) -> int:

@@ -55,8 +55,8 @@ def _by_lab(chosen: Sequence[Chosen], inventories: Sequence[str]) -> list[tuple[
 
 def _attempt(one: Chosen, repeat: int, lab: LabLayout | None) -> Attempt:
     return Attempt(
-        file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.digest, repeat=repeat, sets=dict(one.sets),
-        variant=one.variant, differs=dict(one.differs), lab=None if lab is None else lab.name,
+        file=str(one.path.resolve()), scenario=one.scenario.name, digest=one.scenario.digest, repeat=repeat,
+        sets=dict(one.sets), variant=one.variant, differs=dict(one.differs), lab=None if lab is None else lab.name,
         alone=lab is not None and lab.hosts == "vms",  # three machines need more than two processors while they boot
     )  # fmt: skip
 

@@ -86,11 +86,11 @@ def _hosts(one: Inventory) -> set[tuple[str | None, str, int]]:
 
 def _shape(one: Inventory | LabLayout) -> str:
     """Describe the number of servers of each kind."""
-    from chaosk.campaign.gate.attempts import counted, shape  # noqa: PLC0415 - as above
+    from chaosk.campaign.gate.attempts import shape, shape_of  # noqa: PLC0415 - as above
     from chaosk.lab.lab import describe  # noqa: PLC0415 - as above
     from chaosk.lab.state import of  # noqa: PLC0415 - as above
 
     if isinstance(one, Inventory):
         return shape(one)
     roles = [each.role for each in describe(one, of(one.name)).services]
-    return counted(*(roles.count(each) for each in ("broker", "zookeeper", "controller")))
+    return shape_of(*(roles.count(each) for each in ("broker", "zookeeper", "controller")))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chaosk.core.errors import UsageError
+from chaosk.core.files import replace
 from chaosk.planning.preview import PreviewRow
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.scenario import Scenario
@@ -23,8 +24,7 @@ def write_runbook(
     path: Path, cluster: tuple[Path | None, Inventory | None], told: Sequence[tuple[Scenario, tuple[PreviewRow, ...]]]
 ) -> None:
     """Write the runbook atomically; raises UsageError if that fails."""
-    from chaosk.report.files import replace  # noqa: PLC0415 - loading matplotlib takes a second, saved here otherwise
-    from chaosk.report.runbook.content import runbook  # noqa: PLC0415 - as above
+    from chaosk.report.runbook.content import runbook  # noqa: PLC0415 - loading templates takes time, saved otherwise
     from chaosk.report.runbook.html import html  # noqa: PLC0415 - as above
     from chaosk.report.runbook.markdown import markdown  # noqa: PLC0415 - as above
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chaosk.core.errors import UsageError
+from chaosk.core.files import replace
 
 if TYPE_CHECKING:
     from chaosk.campaign.history.comparison import RunComparison
@@ -69,7 +70,6 @@ def _write(told: RunComparison, runs: Sequence[StoredRun], output: Path) -> RunC
     from chaosk.campaign.history.comparison import with_lines  # noqa: PLC0415
     from chaosk.campaign.history.overlay import overlay  # noqa: PLC0415
     from chaosk.campaign.history.series import series  # noqa: PLC0415
-    from chaosk.report.files import replace  # noqa: PLC0415
 
     if output.suffix == ".md":
         replace(output, comparison_view.markdown(told))

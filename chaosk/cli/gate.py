@@ -174,7 +174,7 @@ def _continued(gate: Gate) -> Gate:
     for one in gate.attempts:
         if one.state != "done":
             now = choose([Path(one.file)], one.sets, (), (1, 1))
-            if one.digest not in {each.digest for each in now if each.variant == one.variant}:
+            if one.digest not in {each.scenario.digest for each in now if each.variant == one.variant}:
                 raise UsageError(f"{one.file}: has changed since the gate was begun; begin another one")
             chosen += [each.scenario for each in now if each.variant == one.variant]
     lanes.check_room(chosen, [Path(each) for each in gate.clusters], gate.side_by_side)

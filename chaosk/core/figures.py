@@ -21,6 +21,11 @@ def number(value: float) -> str:
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Format a count with its noun: ``1 broker``, ``2 brokers``."""
+    return f"{number(count)} {noun}{'s' * (count != 1)}"
+
+
 def seconds(value: float) -> str:
     """Format a duration in seconds in a suitable unit: µs, ms, s, or min and s."""
     if not value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -32,15 +33,21 @@ def fresh_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def replace(path: Path, text: str) -> None:
-    """Replace a file atomically, so that a reader never sees half of it. Raises OSError."""
+def replace(path: Path, text: str, *, parents: bool = False) -> None:
+    """Replace a file atomically, so that a reader never sees half of it. Raises UsageError on failure.
+
+    ``parents``: create the folders that are missing.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
         fresh_text(draft, text)
         draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
 
 
 def folder(parent: Path, name: str, *, new: bool) -> Path:

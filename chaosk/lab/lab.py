@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from chaosk.cluster.wire import Endpoint
+from chaosk.core.figures import counted
 from chaosk.lab import installations, unit
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
@@ -39,15 +40,11 @@ class Lab:
         """A short description of the lab."""
         nouns: dict[Role, str] = {"broker": "broker", "zookeeper": "ZooKeeper node", "controller": "controller"}
         roles = Counter(one.role for one in self.services)
-        counted = [_counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
+        servers = [counted(roles[role], noun) for role, noun in nouns.items() if roles[role]]
         kraft = "" if roles["zookeeper"] else " in KRaft mode"
         made_of = ", virtual machines" if self.layout.hosts == "vms" else ""
         also = f" (and {', '.join(self.layout.also)})" if self.layout.also else ""
-        return f"{', '.join(counted)}, Kafka {self.layout.kafka}{also}{kraft}{made_of}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+        return f"{', '.join(servers)}, Kafka {self.layout.kafka}{also}{kraft}{made_of}"
 
 
 def describe(layout: LabLayout, state: LabState) -> Lab:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from chaosk.core import files
-from chaosk.core.errors import UsageError
 from chaosk.report.content import ReportContent, content
 from chaosk.report.html import html
 from chaosk.report.junit import junit
@@ -28,16 +27,6 @@ def write_all(run: RunDir, formats: Sequence[str] = tuple(FORMATS)) -> tuple[Pat
     for name in formats:
         attribute, render = FORMATS[name]
         path: Path = getattr(run, attribute)
-        replace(path, render(told))
+        files.replace(path, render(told))
         paths.append(path)
     return tuple(paths)
-
-
-def replace(path: Path, text: str) -> None:
-    """Replace a file atomically; raises UsageError if that fails."""
-    try:
-        files.replace(path, text)
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot write the report: {error.strerror}; make room or fix the permissions"
-        ) from error

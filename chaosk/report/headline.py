@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaosk.core.figures import bounds, comparison, figure
+from chaosk.core.figures import bounds, comparison, counted, figure
 from chaosk.report.grouped import Group, grouped
 from chaosk.report.reasons import reason_told
 from chaosk.report.words import SIGNS
@@ -61,7 +61,7 @@ def _word(verdict: Verdict, groups: Sequence[Group]) -> str:
 def _nothing(verdict: Verdict) -> str:
     judged = sum(not state.startswith("not judged") for state in verdict.checks.values())
     open_ones = len(verdict.checks) - judged
-    said = f"nothing wrong in {judged} check{'s' * (judged != 1)}"
+    said = f"nothing wrong in {counted(judged, 'check')}"
     said += f" ({open_ones} not judged)" if open_ones else ""
     met = sum(objective.met is True for objective in verdict.objectives)
     return f"{said}, {met} of {len(verdict.objectives)} objectives met" if verdict.objectives else said

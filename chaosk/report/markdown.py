@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from chaosk.core.figures import number
+from chaosk.core.figures import counted, number
 from chaosk.core.printable import printable
 from chaosk.report.content import Proof, ReportContent
 from chaosk.report.ledger import COLUMNS
@@ -131,7 +131,7 @@ def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
         if proof.more:
             yield f"- {number(proof.more)} more"
         yield ""
-        yield f"{number(finding.count)} row{'s' * (finding.count != 1)} in `evidence/{finding.check}.jsonl`."
+        yield f"{counted(finding.count, 'row')} in `evidence/{finding.check}.jsonl`."
         yield ""
         return
     yield from _table(proof.table.columns, proof.table.rows[:MOST_ROWS])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -18,6 +21,16 @@ def environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def rendered(package: str, template: str, values: Mapping[str, object]) -> str:
+    """Return a page of a package's templates; every value is escaped."""
+    return _of_package(package).get_template(template).render(values)
+
+
+@cache
+def _of_package(package: str) -> Environment:
+    return environment(package)
 
 
 def _shown(value: object) -> object:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chaosk.core.figures import number
+from chaosk.core.figures import counted, number
 from chaosk.report.axis import Axis
 from chaosk.report.words import since
 
@@ -126,7 +126,7 @@ def told(one: RecordRange, check: str, axis: Axis) -> str:
     """Describe a range, like ``orders-0: offsets 3118 to 7412, 4,295 records, sent +10.50 s to +31.90 s``."""
     parts = [_offsets(one)]
     if check in _RECORDS:
-        parts.append(f"{number(one.rows)} record{'s' * (one.rows != 1)}")
+        parts.append(counted(one.rows, "record"))
     elif one.low is not None and one.high is not None and check == "inconsistent_offset":
         parts += [f"{number(one.rows)} of them"] if one.rows != one.high - one.low + 1 else []
     if one.began is not None and one.ended is not None and _RECORDS.get(check):

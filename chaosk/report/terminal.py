@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.core.figures import number
+from chaosk.core.figures import counted
 from chaosk.core.printable import printable
 from chaosk.report.grouped import grouped, rules
 from chaosk.report.headline import LOSS, gist, headline, sign, tone
@@ -80,7 +80,7 @@ def _findings(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 def _rows(finding: Finding) -> str:
-    return f"{number(finding.count)} row{'s' * (finding.count != 1)} in evidence/{finding.check}.jsonl"
+    return f"{counted(finding.count, 'row')} in evidence/{finding.check}.jsonl"
 
 
 def _objectives(rows: Sequence[ObjectiveRow]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
@@ -191,6 +192,11 @@ class Scenario(Model):
     def transactional_ids(self) -> tuple[str, ...]:
         """The ``transactional.id`` of each transactional probe, sorted."""
         return tuple(sorted({each for name, probe in self.probes.items() for each in probe.transactional_ids(name)}))
+
+    @property
+    def digest(self) -> str:
+        """Digest of the scenario: equal for scenarios with the same effect."""
+        return hashlib.sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
     @field_validator("timeline", mode="before")
     @classmethod

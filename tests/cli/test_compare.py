@@ -158,7 +158,7 @@ def test_what_lies_in_a_folder_and_is_no_run_is_passed_over(runs: tuple[RunDir, 
         (("ONE", "nowhere"), "is no folder"),
         (("ONE", "UNJUDGED"), "no verdict yet; judge the run with"),
         (("ONE", "TWO", "--output", "page.pdf"), "use one of .html, .md, .json"),
-        (("ONE", "TWO", "--output", "nowhere/page.html"), "cannot write the report"),
+        (("ONE", "TWO", "--output", "nowhere/page.html"), "cannot write it"),
     ],
 )
 def test_bad_input_is_one_clear_error(

@@ -80,7 +80,7 @@ def test_those_of_one_lab_are_run_next_to_each_other(scenario: Path, tmp_path: P
 def baseline(folder: Path, scenario: Path, count: int) -> Path:
     """A former gate with that many runs of the scenario."""
     (chosen,) = choose([scenario], {}, (), (1, 1))
-    runs = measured(tuple(float(value) for value in range(10, 10 + count)), digest=chosen.digest)
+    runs = measured(tuple(float(value) for value in range(10, 10 + count)), digest=chosen.scenario.digest)
     folder.mkdir()
     save(folder, gate(*runs))
     return folder
@@ -116,7 +116,7 @@ def test_a_baseline_of_runs_alone_is_none_for_runs_side_by_side(
 def begun(folder: Path, scenario: Path) -> Gate:
     """A gate that has run nothing of its one scenario yet."""
     (chosen,) = choose([scenario], {}, (), (1, 1))
-    told = gate(attempt(exit_code=None, file=str(chosen.path), digest=chosen.digest))
+    told = gate(attempt(exit_code=None, file=str(chosen.path), digest=chosen.scenario.digest))
     folder.mkdir()
     save(folder, told)
     return told

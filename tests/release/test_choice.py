@@ -117,7 +117,7 @@ def test_variants_are_next_to_each_other(folder: Path) -> None:
     assert [(one.variant, dict(one.differs)) for one in chosen[:3]] == [
         ("", {}), ("short", {"hold": "5s"}), ("long", {"hold": "50s"}),
     ]  # fmt: skip
-    assert len({one.digest for one in chosen}) == 5
+    assert len({one.scenario.digest for one in chosen}) == 5
     assert names(folder, only=("short",)) == ["Beta (short)"]
     assert names(folder, only=("*s*",)) == ["Beta (short)", "Beta (as-is)"]
     assert names(folder, only=("beta",)) == ["Beta (short)", "Beta (long)", "Beta (as-is)"]
@@ -156,4 +156,4 @@ def test_the_digest_tells_what_is_done(folder: Path) -> None:
     (before,) = choose([path], {}, (), ALL)
     path.write_text("# a remark\n" + path.read_text("utf-8"), "utf-8")
     (same,), (other,) = choose([path], {}, (), ALL), choose([path], {"hold": "77s"}, (), ALL)
-    assert before.digest == same.digest != other.digest
+    assert before.scenario.digest == same.scenario.digest != other.scenario.digest

@@ -58,7 +58,7 @@ def checkout(tmp_path: Path) -> Path:
     (home / "scenarios" / "kill.yaml").write_text(yaml.safe_dump(named), "utf-8")
     unreachable(home).rename(home / "staging.yaml")
     (chosen,) = choose([home / "scenarios"], {}, (), (1, 1))
-    save(home, gate(*measured([10.0, 11.0, 12.0, 13.0, 14.0], digest=chosen.digest)))
+    save(home, gate(*measured([10.0, 11.0, 12.0, 13.0, 14.0], digest=chosen.scenario.digest)))
     (home / NAME).rename(home / "baseline.json")
     program = tmp_path / ".chaosk" / "bin" / "chaosk"
     program.parent.mkdir(parents=True)

@@ -17,7 +17,8 @@ from sample_run import verdict
 
 from chaosk import report
 from chaosk.core.errors import UsageError
-from chaosk.report.files import FORMATS, replace, write_all
+from chaosk.core.files import replace
+from chaosk.report.files import FORMATS, write_all
 from chaosk.rundir.paths import RunDir
 
 MakeRun = Callable[..., RunDir]
@@ -73,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> Non
     target = tmp_path / "report.html"
     target.mkdir()
     (target / "full").touch()
-    with pytest.raises(UsageError, match=r"report\.html: cannot write the report: .*; make room"):
+    with pytest.raises(UsageError, match=r"report\.html: cannot write it: .*; make room"):
         replace(target, "text")
     assert list(tmp_path.iterdir()) == [target]
 

@@ -10,8 +10,8 @@ from chaosk.campaign.explore.markdown import markdown
 from chaosk.campaign.explore.record import Exploration, FailingSequence
 from chaosk.campaign.explore.sequence import document, text
 from chaosk.campaign.explore.space import Space
-from chaosk.campaign.explore.trial import written
-from chaosk.report.files import replace
+from chaosk.core.figures import counted
+from chaosk.core.files import replace
 
 FOUND, SMALLEST, REPORT = "found.yaml", "smallest.yaml", "explore.md"
 
@@ -22,7 +22,7 @@ def write(folder: Path, told: Exploration, space: Space) -> Path:
         if found is not None:
             title = f"{told.name} (seed {told.seed}, round {found.round}, {name.partition('.')[0]})"
             comments = _comments(told, found, name)
-            written(folder / name, text(document(space, found.sequence, title), comments))
+            replace(folder / name, text(document(space, found.sequence, title), comments))
     replace(folder / REPORT, markdown(told, space, _again(told, folder)))
     return folder / REPORT
 
@@ -50,5 +50,5 @@ def _comments(told: Exploration, found: FailingSequence, name: str) -> Iterator[
     yield f"That run: {found.run}"
     if told.found is not None and name == SMALLEST:
         before, runs = len(told.found.sequence), len(told.of("smaller"))
-        yield f"Made smaller: from {before} fault{'s' * (before != 1)} to {len(found.sequence)}, by {runs} runs."
+        yield f"Made smaller: from {counted(before, 'fault')} to {len(found.sequence)}, by {runs} runs."
     yield f"Again: {replay(told, found, Path(name))}"

@@ -10,7 +10,7 @@ from chaosk.campaign.explore.sequence import DrawnFault, entry, kind_of
 from chaosk.campaign.explore.space import Space
 from chaosk.campaign.gate.outcome import state_of
 from chaosk.core.errors import ExitCode
-from chaosk.core.figures import metric_name, seconds
+from chaosk.core.figures import counted, metric_name, seconds
 from chaosk.core.printable import printable
 from chaosk.core.units import format_duration
 from chaosk.report.markdown import escaped, section
@@ -28,7 +28,7 @@ def headline(told: Exploration) -> str:
 
 def _found(told: Exploration, found: FailingSequence) -> str:
     what = ", ".join(map(metric_name, found.breaches))
-    said = f"FOUND — {what} in round {found.round} of seed {told.seed}, {_many(len(found.sequence), 'fault')}"
+    said = f"FOUND — {what} in round {found.round} of seed {told.seed}, {counted(len(found.sequence), 'fault')}"
     if told.smallest is None:
         return said
     left = len(told.smallest.sequence)
@@ -38,11 +38,7 @@ def _found(told: Exploration, found: FailingSequence) -> str:
 def _nothing(told: Exploration) -> str:
     rounds = told.of("round")
     carried = sum(one.attempt.exit_code == ExitCode.PASS for one in rounds)
-    return f"NOTHING FOUND — {_many(len(rounds), 'round')} of seed {told.seed}, the evidence of {carried} carries"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"NOTHING FOUND — {counted(len(rounds), 'round')} of seed {told.seed}, the evidence of {carried} carries"
 
 
 def markdown(told: Exploration, space: Space, again: str) -> str:

@@ -9,6 +9,7 @@ from chaosk.campaign.explore.record import Exploration, FailingSequence, Trial, 
 from chaosk.campaign.explore.sequence import Sequence, kinds
 from chaosk.campaign.explore.trial import Means, Tried, attempt_of, carried_out
 from chaosk.core.errors import UsageError
+from chaosk.core.figures import counted
 
 
 def rounds(told: Exploration, means: Means, refused: Callable[[Sequence], str | None]) -> Exploration:
@@ -52,7 +53,7 @@ def _why_enough(told: Exploration, means: Means) -> str | None:
         return "it was interrupted"
     done = len(told.of("round"))
     if told.rounds is not None and done >= told.rounds:
-        return f"it was to be {told.rounds} round{'s' * (told.rounds != 1)}"
+        return f"it was to be {counted(told.rounds, 'round')}"
     if told.spent("round") >= told.seconds:
         return f"its time of {told.seconds:g} s was over"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from chaosk.campaign.gate.attempts import ended
 from chaosk.campaign.gate.child import Ended
 from chaosk.campaign.gate.record import Attempt
 from chaosk.core import files
-from chaosk.core.errors import ExitCode, UsageError
+from chaosk.core.errors import ExitCode
 from chaosk.rundir.verdict import Verdict
 
 SEQUENCES = "sequences"
@@ -88,18 +87,8 @@ def attempt_of(told: Exploration, means: Means, what: Tried, repeat: int = 1) ->
     scenario = scenario_of(means.space, what.sequence, name)
     path = means.folder / SEQUENCES / f"{what.part}-{what.number:03d}.yaml"
     comments = [f"Drawn from {means.space.file.name} by chaosk explore, seed {told.seed}, round {what.round}."]
-    written(path, text(document(means.space, what.sequence, name), comments))
-    digest = hashlib.sha256(scenario.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
-    return Attempt(file=str(path), scenario=scenario.name, digest=digest, repeat=repeat)
-
-
-def written(path: Path, told: str) -> None:
-    """Write a file as a whole; raises UsageError on failure."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        files.replace(path, told)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+    files.replace(path, text(document(means.space, what.sequence, name), comments), parents=True)
+    return Attempt(file=str(path), scenario=scenario.name, digest=scenario.digest, repeat=repeat)
 
 
 def _verdict(folder: Path, attempt: Attempt) -> Verdict | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from chaosk.campaign.gate.record import Attempt
 from chaosk.core.errors import ExitCode
+from chaosk.core.figures import counted
 from chaosk.planning.plan import Plan
 from chaosk.report.headline import headline
 from chaosk.report.measures import overall
@@ -48,20 +49,16 @@ def ended(attempt: Attempt, folder: Path, exit_code: int, seconds: float, said: 
 
 def shape(inventory: Inventory) -> str:
     """Return a cluster's shape in words; figures of another shape are no baseline."""
-    return counted(len(inventory.brokers), len(inventory.zookeepers), len(inventory.controllers))
+    return shape_of(len(inventory.brokers), len(inventory.zookeepers), len(inventory.controllers))
 
 
-def counted(brokers: int, zookeepers: int, controllers: int) -> str:
+def shape_of(brokers: int, zookeepers: int, controllers: int) -> str:
     """Return the shape in words of a cluster with these numbers of nodes."""
     keepers = (
-        _many(zookeepers, "ZooKeeper node") if zookeepers
-        else _many(controllers, "controller") if controllers else "KRaft in the brokers"
+        counted(zookeepers, "ZooKeeper node") if zookeepers
+        else counted(controllers, "controller") if controllers else "KRaft in the brokers"
     )  # fmt: skip
-    return f"{_many(brokers, 'broker')}, {keepers}"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"{counted(brokers, 'broker')}, {keepers}"
 
 
 def _verdict(run: RunDir | None) -> Verdict | None:

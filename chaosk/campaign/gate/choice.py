@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -28,11 +27,6 @@ class Chosen:
     """Its variant's name; empty if the file has no variants."""
     differs: Mapping[str, Scalar] = field(default_factory=dict)
     """The values of the variables in which the file's variants differ."""
-
-    @property
-    def digest(self) -> str:
-        """Digest of the scenario: equal for scenarios with the same effect."""
-        return hashlib.sha256(self.scenario.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
 
 def choose(paths: Iterable[Path], sets: Mapping[str, str], only: Sequence[str], shard: tuple[int, int]) -> list[Chosen]:

@@ -9,7 +9,7 @@ from chaosk.campaign.gate.html import html
 from chaosk.campaign.gate.junit import junit
 from chaosk.campaign.gate.markdown import markdown
 from chaosk.campaign.gate.record import Gate
-from chaosk.report.files import replace
+from chaosk.core.files import replace
 
 
 def write(folder: Path, gate: Gate) -> Path:

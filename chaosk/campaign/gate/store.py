@@ -30,11 +30,7 @@ class Store(Generic[M]):
 
     def save(self, folder: Path, document: M) -> None:
         """Write the document into a folder; raises UsageError on failure."""
-        path = folder / self.name
-        try:
-            files.replace(path, document.model_dump_json(indent=1) + "\n")
-        except OSError as error:
-            raise UsageError(f"{path}: cannot write it: {error.strerror}; make room or fix the permissions") from error
+        files.replace(folder / self.name, document.model_dump_json(indent=1) + "\n")
 
     def load(self, path: Path) -> M:
         """Load the document in a file or folder; raises UsageError if there is none in this version's format."""

@@ -12,6 +12,7 @@ from chaosk.campaign.history.history import Figure
 from chaosk.campaign.history.series import Series
 from chaosk.campaign.history.stored_run import Cluster, StoredRun
 from chaosk.core.errors import UsageError
+from chaosk.core.figures import counted
 from chaosk.core.model import Model
 from chaosk.core.printable import printable
 from chaosk.report.headline import headline
@@ -83,7 +84,7 @@ def compare(runs: Sequence[StoredRun]) -> RunComparison:
     """Compare runs, without the lines; raises UsageError for fewer than two runs, or more than there are letters."""
     if not 2 <= len(runs) <= MOST:
         raise UsageError(
-            f"{len(runs)} judged run{'s' * (len(runs) != 1)}: two to {MOST} can stand side by side; name others, or "
+            f"{counted(len(runs), 'judged run')}: two to {MOST} can stand side by side; name others, or "
             "see many over time with `chaosk history`"
         )
     return RunComparison(

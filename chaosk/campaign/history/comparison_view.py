@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import groupby
 
-from jinja2 import Environment
 from markupsafe import Markup
 from rich.console import RenderableType
 from rich.table import Table
@@ -20,7 +18,7 @@ from chaosk.core.figures import figure, metric_name
 from chaosk.core.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.measures import window_name
-from chaosk.report.pages import environment
+from chaosk.report.pages import rendered
 from chaosk.report.terminal import STYLES
 from chaosk.report.words import SIGNS
 
@@ -32,24 +30,21 @@ _LONGEST = 300
 
 def html(told: RunComparison, svg: str) -> str:
     """Return the page; every value is escaped, except the drawing, which matplotlib escapes."""
-    return (
-        _environment()
-        .get_template("comparison.html.j2")
-        .render(
-            title=_title(told),
-            runs=[_run(column) for column in told.runs],
-            notes=_notes(told),
-            svg=Markup(svg),  # noqa: S704 - as its docstring says
-            differences=[
-                (group, [(each.setting, _values(each)) for each in rows])
-                for group, rows in groupby(told.differences[:MOST_ROWS], key=lambda each: each.group)
-            ],
-            figures=[
-                (window_name(window), [(metric_name(row.metric), row.subject, _cells(row.values)) for row in rows])
-                for window, rows in groupby(told.figures, key=lambda row: row.window)
-            ],
-        )
-    )
+    values = {
+        "title": _title(told),
+        "runs": [_run(column) for column in told.runs],
+        "notes": _notes(told),
+        "svg": Markup(svg),  # noqa: S704 - as its docstring says
+        "differences": [
+            (group, [(each.setting, _values(each)) for each in rows])
+            for group, rows in groupby(told.differences[:MOST_ROWS], key=lambda each: each.group)
+        ],
+        "figures": [
+            (window_name(window), [(metric_name(row.metric), row.subject, _cells(row.values)) for row in rows])
+            for window, rows in groupby(told.figures, key=lambda row: row.window)
+        ],
+    }
+    return rendered("chaosk.campaign.history", "comparison.html.j2", values)
 
 
 def markdown(told: RunComparison) -> str:
@@ -152,8 +147,3 @@ def _lines(told: RunComparison) -> Iterator[str]:
 
 def _figure(row: FigureRow) -> tuple[str, ...]:
     return (metric_name(row.metric), row.subject, window_name(row.window), *_cells(row.values))
-
-
-@cache
-def _environment() -> Environment:
-    return environment("chaosk.campaign.history")

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosk.campaign.history.coverage import Coverage, CoverageCell
+from chaosk.core.figures import counted
 from chaosk.core.printable import printable
 from chaosk.report.markdown import escaped, section
 from chaosk.report.words import SIGNS
@@ -54,16 +55,12 @@ def _lines(told: Coverage) -> Iterator[str]:
 
 def legend(told: Coverage) -> str:
     """Return the legend of the tables and of their cells."""
-    of = _many(told.scenarios, "scenario")
+    of = counted(told.scenarios, "scenario")
     if not told.runs:
         return f"Of {of}: in how many of them."
     signs = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
-    both = f"{of} and {_many(told.runs, 'run')}"
+    both = f"{of} and {counted(told.runs, 'run')}"
     return f"Of {both}: in how many scenarios / in how many runs, and their verdicts ({signs})."
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _tables(told: Coverage) -> Iterator[tuple[str, Sequence[str], Mapping[tuple[str, str], str]]]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal
 
-from chaosk.campaign.gate.attempts import counted
+from chaosk.campaign.gate.attempts import shape_of
 from chaosk.campaign.history.folders import RunListing, passed
 from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
@@ -63,7 +63,7 @@ class StoredRun:
             name=str(inventory.get("name") or ""),
             kafka=str(self.plan.get("kafka") or ""),
             mode="" if not brokers else "zookeeper" if zookeepers else "kraft",
-            shape=counted(brokers, zookeepers, controllers) if brokers else "",
+            shape=shape_of(brokers, zookeepers, controllers) if brokers else "",
         )
 
 

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from jinja2 import Environment
-
-from chaosk.report.pages import environment
+from chaosk.report.pages import rendered
 from chaosk.report.runbook.content import Runbook
 
 
 def html(books: Sequence[Runbook]) -> str:
     """Render the page; every value is escaped."""
-    return _environment().get_template("runbook.html.j2").render(books=books)
-
-
-@cache
-def _environment() -> Environment:
-    return environment("chaosk.report.runbook")
+    return rendered("chaosk.report.runbook", "runbook.html.j2", {"books": books})

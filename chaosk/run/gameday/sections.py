@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from chaosk.core.figures import counted
 from chaosk.run.active_faults import ActiveFault
 from chaosk.run.clock import now
 from chaosk.run.gameday.groups import Watched
@@ -115,7 +116,7 @@ def _group(one: Watched) -> Text:
     lag = "lag ?" if state.lag is None else f"lag {state.lag:,}"
     commits = "" if one.moved is None else f"  committed {short((now() - one.moved) / 1e9)} ago"
     rebalances = f"  rebalanced {one.rebalances}" if one.rebalances else ""
-    members = f"{state.members} member{'s' * (state.members != 1)}"
+    members = counted(state.members, "member")
     told = f"{state.group:<16} {state.state}  {members}  {lag}{commits}{rebalances}"
     return Text.assemble(told, (f"  {state.problem}" if state.problem else "", "red"))
 

@@ -9,7 +9,7 @@ from random import Random
 from analysis.history import History
 from twisted import of_cluster, of_columns, of_readers, of_records, of_writers
 from twisted.bases import OFTEN, bases
-from twisted.twist import TWISTS
+from twisted.twist import TWISTS, renumbered
 
 from chaosk.rundir.events import TABLES
 
@@ -41,6 +41,9 @@ class Recipe:
             TWISTS[name](history, _random(f"{self.seed} {number} {name}"))
         for table, rows in history.rows.items():
             history.rows[table] = [row for row in rows if not any(row[name] is None for name in NEEDED[table])]
+        delivered = [(row["probe"], row["incarnation"], row["n"]) for row in history.rows["reads"]]
+        if len({*delivered}) < len(delivered):
+            renumbered(history)
         return history
 
     def smaller(self) -> Iterator[Recipe]:

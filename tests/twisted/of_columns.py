@@ -24,7 +24,9 @@ OFTEN = {
 """How often a table is drawn, if not once."""
 IDENTITY = {"sends": {"seq"}, "outputs": {"seq"}, "reads": {"n"}, "failures": {"n"}, "transactions": {"txn"}}
 """By table, columns that its writer counts: no two rows have the same."""
-WHO = {"probe", "incarnation"}
+WHO = ("probe", "incarnation", "group")
+"""Columns of one process: its group is what the scenario says."""
+PAYLOAD = (*VALUE, "intact")
 NEAR = (-20, -3, -2, -1, 1, 2, 3, 10)
 WORDS = {
     "sends.outcome": ("ok", "fail", "info"), "commits.outcome": ("ok", "fail", "info"),
@@ -113,30 +115,33 @@ def _table(history: History, draw: Random) -> str:
 
 
 def _column(table: str, draw: Random) -> Column:
-    own = IDENTITY.get(table, set()) | (WHO if table in ("sends", "outputs", "transactions") else set())
+    own = IDENTITY.get(table, set()) | ({*WHO} if table in ("sends", "outputs", "transactions") else set())
     return draw.choice([column for column in TABLES[table].columns if column.name not in own])
 
 
 def _change(history: History, table: str, row: Row, draw: Random) -> None:
     column = _column(table, draw)
     _put(table, row, column, _other(history, table, column, row, draw))
-    if table == "reads" and column.name in WHO:
-        row["n"] = next_n(history, row["probe"], row["incarnation"])
 
 
 def _unit(table: str, column: Column, row: Row) -> Row:
-    """What a row says in a column; the value that a payload names is one."""
-    names = (*VALUE, "intact") if table in SAW and column.name in (*VALUE, "intact") else (column.name,)
-    return {name: row[name] for name in names}
+    """What a row says in a column; the process that acted is one, and so is the value that a payload names."""
+    if table in SAW and column.name in PAYLOAD:
+        return {name: row[name] for name in PAYLOAD}
+    names = WHO if column.name in WHO and "probe" in row else (column.name,)
+    return {name: row[name] for name in names if name in row}
 
 
 def _other(history: History, table: str, column: Column, row: Row, draw: Random) -> Row:
     """Other content for a column, of its kind: none, that of another row, a near number, another word."""
     rows = history.rows[table]
-    if column.name in (*VALUE, "intact") and table in SAW:
+    if column.name in PAYLOAD and table in SAW:
         nobody: Row = {**dict.fromkeys(VALUE), "intact": False}
         unsent: Row = {"producer": "writer", "producer_incarnation": 0, "seq": draw.choice([999, 2**50])}
         return draw.choice([nobody, unsent | {"intact": True}, _unit(table, column, draw.choice(rows))])
+    if column.name in WHO and "probe" in row:
+        process = _unit(table, column, draw.choice(rows))
+        return process | ({"incarnation": row["incarnation"] + 1} if draw.random() < 0.2 else {})
     if column.optional and draw.random() < 0.4:
         return {column.name: None}
     if words := WORDS.get(f"{table}.{column.name}", WORDS.get(column.name, ())):

@@ -155,9 +155,8 @@ def given_again(history: History, draw: Random) -> None:
     rows = history.rows["reads"]
     if not rows:
         return
-    row = draw.choice(rows)
-    other = draw.choice(rows)
-    who = {name: draw.choice([row, other])[name] for name in ("probe", "incarnation", "group", "assignment")}
+    row, other = draw.choice(rows), draw.choice(rows)
+    who = {name: other[name] for name in ("probe", "incarnation", "group", "assignment")}
     n = next_n(history, who["probe"], who["incarnation"])
     rows.append(row | who | {"n": n, "poll": n, "at": row["at"] + round(draw.choice([0.001, 0.3, 2]) * SECOND)})
     if draw.random() < 0.5:

@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -276,7 +276,7 @@ def recorded(output: Path) -> dict[int, dict[str, Any]]:
 
 def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dict[str, Any]]:
     """Run what is not recorded yet, the hosts side by side."""
-    rows, lock = recorded(output), threading.Lock()
+    rows, lock, over = recorded(output), threading.Lock(), threading.Event()
     steps = [step for step in STEPS if not field.machines or step.startswith(ON_VMS)]
     todo = [trial for trial in trials(count, seed, steps) if trial.number not in rows]
     field.prepare()
@@ -285,6 +285,8 @@ def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dic
         words = [sys.executable, str(Path(__file__).with_name("_victim.py"))]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as mother:
             for trial in (each for each in todo if each.host == host):
+                if over.is_set():
+                    break
                 with tempfile.TemporaryDirectory() as folder:
                     row = asdict(field.run(trial, Path(folder), mother))
                 with lock, output.open("a", encoding="utf-8") as file:
@@ -292,8 +294,11 @@ def campaign(field: Field, count: int, seed: int, output: Path) -> dict[int, dic
                     file.write(json.dumps(row) + "\n")
 
     with ThreadPoolExecutor(len(field.inventory.hosts)) as pool:
-        for done in [pool.submit(work, host) for host in field.inventory.hosts]:
-            done.result()
+        hosts = [pool.submit(work, host) for host in field.inventory.hosts]
+        ended, _ = wait(hosts, return_when=FIRST_EXCEPTION)
+        over.set()  # for the other hosts, if one of them failed
+        for host in ended:
+            host.result()
     field.ssh.close()
     return rows
 

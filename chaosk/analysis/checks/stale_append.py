@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from chaosk.analysis.checks._contract import MEANING, Check, during, meaning
 from chaosk.analysis.events import Events
 from chaosk.analysis.frames import PLACE, VALUE
+from chaosk.analysis.frames.gaps import CELL
 from chaosk.analysis.frames.placements import crowded
 from chaosk.analysis.frames.proven import by_then
 from chaosk.analysis.frames.sends import sends, with_settings
@@ -41,13 +42,13 @@ class StaleAppend(Check):
     suspects = ("librdkafka #4134", "librdkafka #1092", "librdkafka #2782")
 
     def glance(self, rows: EventRows) -> bool:
-        """Return True if any acknowledged offset is at or before one that was known before its record was sent."""
+        """Return True if any acknowledged offset is at or before one known before the cell in which it was sent."""
         acked = (rows.column("sends", "outcome") == rows.code("outcome", "ok")) & (rows.column("sends", "offset") >= 0)
         places, offsets = rows.places("sends")[acked], rows.column("sends", "offset")[acked]
         invoked, completed = (column[acked] for column in rows.columns("sends", "invoked", "completed"))
         at, read = rows.columns("reads", "at", "offset")
-        keys, times = np.concatenate([places, rows.places("reads")]), np.concatenate([completed, at])
-        reached = highest_before(keys, times, np.concatenate([offsets, read]), places, invoked)
+        keys, cells = np.concatenate([places, rows.places("reads")]), np.concatenate([completed, at]) // CELL
+        reached = highest_before(keys, cells, np.concatenate([offsets, read]), places, invoked // CELL)
         return bool(((reached != EMPTY) & (offsets <= reached)).any())
 
     def violations(self, events: Events) -> DataFrame:

@@ -176,7 +176,7 @@ class EventRows:
         who = np.concatenate([self.writers(table) for table in tables])
         seq = np.concatenate([self.column(table, "seq") for table in tables])
         known = np.flatnonzero((who != EMPTY) & (seq >= 0))
-        names, which = np.unique(who[known], return_inverse=True)
+        names, which = _distinct(who[known])
         lengths = np.zeros(names.size, np.int64)
         np.maximum.at(lengths, which, seq[known] + 1)
         if float(lengths.astype(np.float64).sum()) > SPARSE * len(who) + SPARE:
@@ -208,6 +208,16 @@ class EventRows:
         coded = column.unify_dictionaries().combine_chunks()
         known = [self.code(name, str(text)) for text in coded.dictionary.to_pylist()]
         return np.array([*known, EMPTY], dtype=np.int64)[_filled(coded.indices)]
+
+
+def _distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the few distinct numbers, in order, and the rank of each number among them; without sorting all."""
+    coded: Any = pc.dictionary_encode(pa.array(numbers))
+    names = _filled(coded.dictionary)
+    order = np.argsort(names)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(names.size)
+    return names[order], ranks[_filled(coded.indices)]
 
 
 def _filled(column: Any) -> Numbers:  # noqa: ANN401 - an array or many chunks of one

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -32,8 +35,11 @@ T = TypeVar("T")
 SMALL = 500_000
 """Rows up to which a run is judged in one partition: shuffling so few costs more than it gains."""
 
-GLANCED = 5_000_000
-"""Rows up to which the rows of a run are read with numpy: about a gigabyte, a few seconds."""
+GLANCED = 25_000_000
+"""Rows up to which the rows of a run are read with numpy, if a third of the machine's memory holds them."""
+
+_ROW = 200
+"""Bytes of memory that numpy takes for each row of a run, measured at twenty million."""
 
 _TYPES: dict[Kind, DataType] = {
     "time": LongType(),
@@ -71,7 +77,7 @@ class Events:
         self.small = self.count <= SMALL
         self.rows = EventRows(case)
         """The same tables for glances, if ``glances``."""
-        self.glances = self.count <= GLANCED
+        self.glances = self.count <= min(GLANCED, _memory() // 3 // _ROW)
         self._tables: dict[str, DataFrame] = {}
         self._plans: dict[Callable[[Events], DataFrame], DataFrame] = {}
         self._frames: dict[Callable[[Events], DataFrame], DataFrame] = {}
@@ -87,8 +93,8 @@ class Events:
 
     @cached_property
     def _keeps(self) -> bool:
-        """Return True if the run is small and Spark runs in this process's own JVM, so that no executor can be lost."""
-        return self.small and (self.spark.sparkContext.master or "").startswith("local")
+        """Return True if Spark runs in this process's own JVM, so that no executor can be lost."""
+        return (self.spark.sparkContext.master or "").startswith("local")
 
     def table(self, name: str) -> DataFrame:
         """Return an event table, with the columns of ``chaosk.rundir.events``; an empty table is not read.
@@ -100,11 +106,11 @@ class Events:
             if name not in self._tables:
                 path = self.case.events / f"{name}.parquet"
                 rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
-                rows = self._without_offsets(rows) if name == "sends" else rows
+                rows = self.without_offsets(rows) if name == "sends" else rows
                 self._tables[name] = self.gathered(rows if self.case.rows[name] else rows.limit(0))
             return self._tables[name]
 
-    def _without_offsets(self, sends: DataFrame) -> DataFrame:
+    def without_offsets(self, sends: DataFrame) -> DataFrame:
         """Remove the offsets of processes with ``acks=0``, and of sends that ended with an error."""
         deaf = [f"{probe}/{incarnation}" for probe, incarnation in sorted(self.case.deaf)]
         told = F.col("error").isNull() & (F.col("outcome") != "fail")
@@ -117,6 +123,17 @@ class Events:
         path = self.case.events / f"{name}.parquet"
         rows = self.spark.read.schema(spark_schema(TABLES[name])).parquet(path.resolve().as_uri())
         return self.gathered(rows)
+
+    def local(self, rows: Sequence[Sequence[Any]], schema: str) -> DataFrame:
+        """Return a frame of a few rows that are here, with the columns of a schema like ``topic string, at long``.
+
+        They go to Spark as Arrow. Made of Python's rows, each job that reads them would start a Python process.
+        """
+        fields = cast("StructType", StructType.fromDDL(schema))
+        columns = zip(*rows, strict=True) if rows else [()] * len(fields)
+        arrow = to_arrow_schema(fields)
+        arrays = [pa.array(values, field.type) for values, field in zip(columns, arrow, strict=True)]
+        return self.spark.createDataFrame(pa.Table.from_arrays(arrays, schema=arrow), fields)
 
     def gathered(self, frame: DataFrame) -> DataFrame:
         """Return the frame in one partition if the run is small, so that later steps need no shuffle."""
@@ -134,7 +151,7 @@ class Events:
 
         In a small run it is computed once and kept, as a ``frame`` is.
         """
-        if self._keeps:
+        if self.small and self._keeps:
             return self.frame(make)
         with self._lock:
             if make not in self._plans:
@@ -144,8 +161,8 @@ class Events:
     def frame(self, make: Callable[[Events], DataFrame]) -> DataFrame:
         """Return ``make(events)``, computed once and kept.
 
-        In a small run it is kept without its plan, because planning later steps with that plan takes longer than all
-        rows. In a cluster it is kept with its plan, since a lost executor loses its part of the rows.
+        On one machine it is kept without its plan: planning later steps with that plan took five times as long as
+        reading two million rows. In a cluster it is kept with its plan, since a lost executor loses its part of them.
         """
         with self._lock:
             if make not in self._frames:
@@ -165,6 +182,8 @@ class Events:
         """
         if self.small:
             return frame
+        if self._keeps:
+            return frame.localCheckpoint()
         kept = frame.persist(StorageLevel.MEMORY_AND_DISK)
         kept.count()  # tells Spark its size, for later plans
         with self._lock:
@@ -187,6 +206,11 @@ class Events:
             frame.unpersist()
         self._frames.clear()
         self._kept.clear()
+
+
+def _memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def planned_once(make: Callable[[Events], DataFrame]) -> Callable[[Events], DataFrame]:

@@ -95,7 +95,7 @@ class CommitAhead(Check):
         passing |= {"low_epoch": anyone, "high_epoch": anyone}
         unended = [f"{probe} {incarnation}" for probe, incarnation in sorted(events.case.unended)]
         cut_short = F.concat_ws(" ", *MEMBER).isin(unended)
-        left = events.spark.createDataFrame(list(_beyond_the_log(events.case)), _LEFT)
+        left = events.local(list(_beyond_the_log(events.case)), _LEFT)
         nobody, reached = F.col("probe").isNull(), F.coalesce(F.col("offset") <= F.col("furthest"), F.lit(False))
         cut = [(nobody & holds, word, why) for holds, word, why in excused(events)]
         ending = sorted(

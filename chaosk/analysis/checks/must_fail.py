@@ -57,9 +57,7 @@ class UnexpectedSuccess(Check):
             if probe not in shown
         ]
         found = [row for row in rows if row["successes"]] + silent
-        frame = events.spark.createDataFrame(
-            [tuple(row.get(name) for name in _COLUMNS) for row in found], schema=_SCHEMA
-        )
+        frame = events.local([tuple(row.get(name) for name in _COLUMNS) for row in found], _SCHEMA)
         late = meaning((F.col("reason").isNotNull(), "unproven", None), otherwise=("violation", None))
         return (
             events.gathered(frame)

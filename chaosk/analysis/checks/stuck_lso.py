@@ -157,7 +157,7 @@ def _foreign(events: Events) -> DataFrame:
 def _unmarked(events: Events) -> DataFrame:
     """Return the offsets of records whose transaction's marker may have been cut off, see ``frames.unmarked``."""
     if not events.case.transactional or not events.once(truncations):
-        return events.spark.createDataFrame([], "topic string, partition int, last_stable long, unmarked string")
+        return events.local([], "topic string, partition int, last_stable long, unmarked string")
     return events.frame(unmarked).select(*PLACE, F.col("offset").alias("last_stable"), "unmarked").distinct()
 
 

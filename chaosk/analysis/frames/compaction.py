@@ -28,7 +28,7 @@ def with_compaction(events: Events, rows: DataFrame) -> DataFrame:
     if not found:
         return rows.withColumns({name: F.lit(False) for name in ("compactable", "keyed", "superseded")})
     here = among(F.col("topic"), [each.topic for each in found])
-    about = events.spark.createDataFrame([astuple(each) for each in found], COMPACTIONS)
+    about = events.local([astuple(each) for each in found], COMPACTIONS)
     marked = with_key(events, rows).withColumn("key", F.when(here, F.col("key")))
     return (
         _with_next(events, marked, found)

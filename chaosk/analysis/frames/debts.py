@@ -35,7 +35,7 @@ def debts(events: Events) -> DataFrame:
             F.max("lowest").alias("last_begun"),
         )
     )  # fmt: skip
-    rows = events.spark.createDataFrame(told(events.case), SCHEMA).join(events.near(read), on=list(OWED), how="left")
+    rows = events.local(told(events.case), SCHEMA).join(events.near(read), on=list(OWED), how="left")
     by_seek = F.coalesce(
         F.col("sought_at").isNotNull() & (F.col("first_at").isNull() | (F.col("sought_at") <= F.col("first_at"))),
         F.lit(False),

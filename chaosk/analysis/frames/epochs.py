@@ -54,7 +54,7 @@ def _overtaken(events: Events, known: DataFrame) -> DataFrame:
     case = events.case
     started = {(worker.probe, worker.incarnation): worker.started for worker in case.workers}
     rows = [(*process, started[process], at) for process, at in sorted(case.fenced.items()) if process in started]
-    fenced = events.spark.createDataFrame(rows, _FENCED)
+    fenced = events.local(rows, _FENCED)
     wrote = sent_in_transactions(events).join(
         events.near(audited(events).filter("visible").select(*VALUE).distinct().withColumn("there", F.lit(True))),
         on=list(VALUE), how="left",

@@ -98,7 +98,7 @@ def _ends(events: Events) -> DataFrame:
     case = events.case
     cut = [worker for worker in case.workers if (worker.probe, worker.incarnation) in case.unended]
     rows = [(worker.probe, worker.incarnation, gone(case, worker)) for worker in cut]
-    return events.spark.createDataFrame(rows, "probe string, incarnation int, blind_end long")
+    return events.local(rows, "probe string, incarnation int, blind_end long")
 
 
 def in_blind(events: Events, rows: DataFrame) -> DataFrame:

@@ -35,7 +35,7 @@ def with_retention(events: Events, rows: DataFrame) -> DataFrame:
     kept = [astuple(each) for each in keepings(events.case)]
     if not kept:
         return rows.withColumn("deletable", F.lit(None).cast("string"))
-    keeping = events.spark.createDataFrame(kept, SCHEMA).withColumnRenamed("topic", "of")
+    keeping = events.local(kept, SCHEMA).withColumnRenamed("topic", "of")
     below = rows.filter(F.col("below") < F.col("log_start"))
     gone = _with_clocks(events, _with_newest(events, _deletions(events, below)))
     in_force = (F.col("gone") >= F.col("began")) & F.coalesce(F.col("previous") <= F.col("ended"), F.lit(True))
@@ -102,7 +102,7 @@ def _stretches(events: Events) -> tuple[ClockStretch, ...]:
 
 def _clocks(events: Events, stretches: tuple[ClockStretch, ...]) -> DataFrame:
     """Return for each partition the stretches of its replicas' clocks."""
-    clocks = events.spark.createDataFrame([astuple(each) for each in stretches], CLOCKS)
+    clocks = events.local([astuple(each) for each in stretches], CLOCKS)
     replicas = events.table("partitions").select(*PLACE, F.explode("replicas").alias("broker")).distinct()
     return replicas.join(events.near(clocks), on="broker", how="inner")
 

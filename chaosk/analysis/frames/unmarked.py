@@ -32,7 +32,7 @@ def unmarked(events: Events) -> DataFrame:
     """
     certain = [cut for cut in events.once(truncations) if cut.epoch is not None and cut.cut_at > 0]
     rows = [(c.topic, c.partition, c.cut_at, c.since, c.until, c.epoch, c.seen) for c in certain]
-    cuts = events.spark.createDataFrame(rows, _CUTS)
+    cuts = events.local(rows, _CUTS)
     sent = events.table("sends").withColumnsRenamed(OF_PRODUCER).select(*VALUE, "txn", "invoked")
     left = (
         events.table("audit")

@@ -36,7 +36,7 @@ def visible(events: Events, spans: DataFrame, *, deleted: bool = False) -> DataF
     a ``following`` one.
     """
     if not events.small and spans.isEmpty():
-        return events.spark.createDataFrame([], _SCHEMA)
+        return events.local([], _SCHEMA)
     in_order = Window.partitionBy("isolation", *PLACE).orderBy("offset")
     offsets = _wider(_within(events, _shown(events), spans).select("isolation", *PLACE, "offset")).distinct()
     shown = offsets.withColumn("following", F.lead("offset").over(in_order))

@@ -52,6 +52,11 @@ class EventFile:
         """Return the number of rows of a row group."""
         return int(self._file.metadata.row_group(group).num_rows)
 
+    def rows(self, group: int) -> pa.Table:
+        """Return all columns of a row group; raises AnalysisError if they cannot be read."""
+        with reading(self._events, self._name):
+            return self._file.read_row_group(group)
+
     def column(self, name: str, group: int | None = None) -> Any:  # noqa: ANN401 - chunks of any type
         """Return a column, of one row group if one is named; raises AnalysisError if it cannot be read."""
         with reading(self._events, self._name):

@@ -202,16 +202,17 @@ def test_spark_names_what_plain_python_names(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.long
 @pytest.mark.timeout(1_800)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "in_memory"), [(1, False), (1, True), (2, False), (2, True)])
 def test_many_partitions_say_the_same(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, in_memory: bool
 ) -> None:
-    """In one partition and in many, by every check: the same bytes."""
+    """In one partition and in many, by every check, whether the run fits into memory or not: the same bytes."""
     rundir = chaotic(seed).write(tmp_path / "run")
     analyze(spark, rundir)
     first = {path.name: path.read_bytes() for path in (rundir.verdict, *rundir.evidence.iterdir())}
     monkeypatch.setattr(events, "SMALL", 0)
-    monkeypatch.setattr(events, "GLANCED", 0)
+    if not in_memory:
+        monkeypatch.setattr(events, "GLANCED", 0)
     spark.conf.set("spark.sql.files.maxPartitionBytes", "4096")
     try:
         analyze(spark, rundir)

@@ -15,7 +15,12 @@ MEMBER = ("probe", "incarnation")
 @planned_once
 def reads(events: Events) -> DataFrame:
     """Return one row per delivered record: the table with ``reader``, the group, or the probe without one."""
-    return events.table("reads").withColumn("reader", F.coalesce("group", "probe"))
+    return with_reader(events.table("reads"))
+
+
+def with_reader(rows: DataFrame) -> DataFrame:
+    """Add ``reader`` to rows of the table."""
+    return rows.withColumn("reader", F.coalesce("group", "probe"))
 
 
 def with_isolation(events: Events, rows: DataFrame) -> DataFrame:

@@ -18,8 +18,12 @@ def sends(events: Events) -> DataFrame:
     ``written`` is "W": acknowledged, and outside of a transaction or in one that committed. A transaction also counts
     as committed if a reader at read_committed was given one of its records. ``plain``: outside of any transaction.
     """
-    attempts = events.table("sends").withColumnsRenamed(OF_PRODUCER)
-    return _with_fate(events, attempts).select(
+    return attempts(events, events.table("sends"))
+
+
+def attempts(events: Events, rows: DataFrame) -> DataFrame:
+    """Return some rows of the table as ``sends`` does; all that belong to a transaction, if any does."""
+    return _with_fate(events, rows.withColumnsRenamed(OF_PRODUCER)).select(
         *VALUE, *PLACE, "scheduled", "invoked", "completed", "outcome", "error",
         F.when(F.col("offset") >= 0, F.col("offset")).alias("offset"),
         ((F.col("outcome") == "ok") & F.col("fate")).alias("written"), F.col("txn").isNull().alias("plain"),

@@ -12,18 +12,26 @@ checked, use other hashes.
 
 from __future__ import annotations
 
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from chaosk.analysis.events import Events
-from chaosk.analysis.frames import OF_PRODUCER, PLACE
-from chaosk.analysis.frames.deliveries import reads
+from chaosk.analysis.events import Events, spark_schema
+from chaosk.analysis.frames import OF_PRODUCER, PLACE, VALUE
+from chaosk.analysis.frames.deliveries import reads, with_reader
 from chaosk.analysis.frames.polled import polled
-from chaosk.analysis.frames.sends import sends
+from chaosk.analysis.frames.sends import attempts, sends
+from chaosk.analysis.glances.unsettled import chosen, unsettled
 from chaosk.analysis.readers import owed
+from chaosk.rundir.events import TABLES
 
 _BITS = 6
 """A block has 2**6 records: as many as a long has bits."""
+FEW = 200_000
+"""Most rows of values that are not settled that are taken out of the tables at once, with numpy."""
 _EVERYTHING = "isolation = 'read_uncommitted'"
 """Condition for rows of the audit at the level that shows all records."""
 _SENDS, _UNCOMMITTED, _COMMITTED, _READERS = range(4)
@@ -31,6 +39,29 @@ _SENDS, _UNCOMMITTED, _COMMITTED, _READERS = range(4)
 
 def suspects(events: Events) -> DataFrame:
     """Return the blocks that are not settled: ``block``."""
+    few = events.once(unsettled_rows)
+    if few is None:
+        return _by_figures(events)
+    sent = _local(events, "sends").withColumnsRenamed(OF_PRODUCER)
+    values = [rows.select(*VALUE) for rows in (sent, _local(events, "reads"), _local(events, "audit"))]
+    return reduce(DataFrame.unionByName, values).select(_block(0).alias("block")).distinct()
+
+
+def unsettled_rows(events: Events) -> dict[str, pa.Table] | None:
+    """Return the rows of ``sends``, ``reads`` and ``audit`` of values that are not settled.
+
+    None if they are many, or if the run does not fit into memory: then Spark finds them.
+    """
+    if not events.glances:
+        return None
+    flags = unsettled(events.rows)
+    if sum(int(np.count_nonzero(mine)) for mine in flags.values()) > FEW:
+        return None
+    return {table: chosen(events.rows, table, mine) for table, mine in flags.items()}
+
+
+def _by_figures(events: Events) -> DataFrame:
+    """Return the blocks by figures of all their rows."""
     rows = _sent(events).unionByName(_audited(events)).unionByName(_read(events))
     of_source = rows.groupBy("block", "source").agg(
         F.count("*").alias("rows"), F.bit_or("bit").alias("bits"), F.bit_xor("mix").alias("mix"),
@@ -75,15 +106,24 @@ def suspected_sends(events: Events) -> DataFrame:
 
 
 def _suspected_reads(events: Events) -> DataFrame:
-    return suspected(events, reads(events))
+    return with_reader(_local(events, "reads")) if events.once(unsettled_rows) else suspected(events, reads(events))
 
 
 def _suspected_audit(events: Events) -> DataFrame:
-    return suspected(events, events.table("audit"))
+    return _local(events, "audit") if events.once(unsettled_rows) else suspected(events, events.table("audit"))
 
 
 def _suspected_sends(events: Events) -> DataFrame:
-    return suspected(events, sends(events))
+    if events.case.transactional or not events.once(unsettled_rows):
+        return suspected(events, sends(events))
+    return attempts(events, _local(events, "sends"))
+
+
+def _local(events: Events, table: str) -> DataFrame:
+    """Return the few rows of a table that are of no settled value."""
+    rows = (events.once(unsettled_rows) or {})[table]
+    frame = events.spark.createDataFrame(rows, spark_schema(TABLES[table]))
+    return events.without_offsets(frame) if table == "sends" else frame
 
 
 def doubtful(events: Events, mine: DataFrame) -> DataFrame:
@@ -118,12 +158,13 @@ def _bit(name: str) -> Column:
 
 def _by_block(events: Events, rows: DataFrame, how: str) -> DataFrame:
     blocks = F.broadcast(events.frame(suspects))
-    return rows.withColumn("block", _block()).join(blocks, on="block", how=how).drop("block")
+    bits = _BITS if events.once(unsettled_rows) is None else 0
+    return rows.withColumn("block", _block(bits)).join(blocks, on="block", how=how).drop("block")
 
 
-def _block() -> Column:
-    """Return a number for the block of a value; rows without a value share one block, which is never settled."""
-    return F.xxhash64("producer", "producer_incarnation", F.shiftright("seq", _BITS))
+def _block(bits: int) -> Column:
+    """Return a number for the block of 2**bits values; rows without a value share one block, never settled."""
+    return F.xxhash64("producer", "producer_incarnation", F.shiftright("seq", bits))
 
 
 def _sent(events: Events) -> DataFrame:
@@ -152,7 +193,7 @@ def _marked(events: Events, rows: DataFrame, source: Column | int) -> DataFrame:
     for number, name in enumerate(sorted(events.case.topics)):
         topic = F.when(F.col("topic") == name, number).otherwise(topic)
     return rows.select(
-        _block().alias("block"), (source if isinstance(source, Column) else F.lit(source)).alias("source"),
+        _block(_BITS).alias("block"), (source if isinstance(source, Column) else F.lit(source)).alias("source"),
         _bit("seq").alias("bit"),
         F.xxhash64(*PLACE, "offset", "seq").alias("mix"), topic.alias("topic"),
     )  # fmt: skip

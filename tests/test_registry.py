@@ -89,6 +89,14 @@ def test_a_file_that_fits_no_contract_stops_the_program(foreign: Path, source: s
     assert caught.value.exit_code is ExitCode.USAGE
 
 
+def test_a_class_that_is_not_complete_is_told_its_missing_methods(foreign: Path) -> None:
+    """A class is there, so "0 classes" alone would be a riddle: a method of the contract is missing."""
+    source = "from chaosk.spec.contracts.target import Target\n\nclass Unfinished(Target): pass\n"
+    (foreign / "nobody.py").write_text(source, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"; Unfinished is not complete: define resolve$"):
+        plugins.discover("chaosk.cluster.targets", Target)
+
+
 def test_a_name_that_is_taken(foreign: Path) -> None:
     """Nobody can replace a target of ours, or somebody else's, by accident."""
     (foreign / "leader.py").write_text(GOOD, encoding="utf-8")

@@ -52,20 +52,26 @@ def file_of(plugin: type) -> str:
 
 def only_class(module: ModuleType, contract: type[T]) -> type[T]:
     """Return the concrete class of ``contract`` in ``module``; raises UsageError unless there is exactly one."""
-    classes = [
+    theirs = [
         value
         for value in vars(module).values()
-        if inspect.isclass(value)
-        and issubclass(value, contract)
-        and value.__module__ == module.__name__
-        and not inspect.isabstract(value)
+        if inspect.isclass(value) and issubclass(value, contract) and value.__module__ == module.__name__
     ]
+    classes = [value for value in theirs if not inspect.isabstract(value)]
     if len(classes) != 1:
+        missing = "" if classes else "".join(f"; {_unfinished(value)}" for value in theirs)
         msg = (
             f"{module.__name__}: defines {len(classes)} classes that are a {contract.__name__}; it must be exactly one"
+            f"{missing}"
         )
         raise UsageError(msg)
     return classes[0]
+
+
+def _unfinished(value: type) -> str:
+    """Return the methods that an abstract class of a plugin does not define, in words."""
+    methods: frozenset[str] = vars(value)["__abstractmethods__"]
+    return f"{value.__name__} is not complete: define {', '.join(sorted(methods))}"
 
 
 def _own(package: str) -> list[ModuleType]:

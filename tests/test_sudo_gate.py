@@ -1,4 +1,4 @@
-"""Commands for a gate, and the gate for a cluster: every command that chaosk has is let in as it is."""
+"""Commands for a sudo gate, and the gate for a cluster: every command that chaosk has is let in as it is."""
 
 from __future__ import annotations
 

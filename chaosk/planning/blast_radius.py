@@ -1,8 +1,12 @@
 """Limits of harm, counted over all faults that are in place at the same time. Pure.
 
-Four limits hold unless the scenario lifts them (:mod:`chaosk.spec.allow`). A majority of the ZooKeeper nodes, in KRaft
-of the controllers, stays connected. At least one broker stays. A topic of others does not fall below its
-``min.insync.replicas``. A topic of others does not lose the records of all its in-sync replicas.
+Five limits hold unless the scenario lifts them. Each has the name of its field in :class:`chaosk.spec.allow.Allow`:
+
+- ``zookeeper_majority``: a majority of the ZooKeeper nodes stays connected.
+- ``controller_majority``: in KRaft, a majority of the controllers does.
+- ``all_brokers``: at least one broker stays.
+- ``foreign_under_min_isr``: a topic of others does not fall below its ``min.insync.replicas``.
+- ``foreign_loss``: a topic of others does not lose the records of all its in-sync replicas.
 """
 
 from __future__ import annotations

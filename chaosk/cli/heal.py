@@ -18,8 +18,7 @@ def command(run_dir: Path | None, inventory: Path | None) -> int:
 
     With RUN_DIR only that run's. The hosts themselves know which faults to undo. Prints for each host whether it is
     healed, was whole, is unknown (it does not answer) or failed. Exit code: 0 if every host is healed or was whole,
-    else
-    3. Repeating it changes nothing.
+    else 3. Repeating it changes nothing.
     """
     # paramiko takes a moment to load, which `chaosk --help` need not spend
     from chaosk.cli._reach import cluster_of, hosts_of  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Stop when a partition of somebody else's topic has no leader."""
+"""Stop when a partition of a topic of others has no leader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 3
 
 
 class OfflinePartition(StopCondition):
-    """Stop when a partition of somebody else's topic stays without a leader, so that no client can use it.
+    """Stop when a partition of a topic of others stays without a leader, so that no client can use it.
 
     Kafka's own topics count; topics that chaosk made for other scenarios do not.
     """

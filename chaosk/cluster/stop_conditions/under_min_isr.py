@@ -1,4 +1,4 @@
-"""Stop when somebody else's topic has too few replicas in sync."""
+"""Stop when a topic of others has too few replicas in sync."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 3
 
 
 class UnderMinIsr(StopCondition):
-    """Stop when a partition of somebody else's topic has too few replicas in sync.
+    """Stop when a partition of a topic of others has too few replicas in sync.
 
     Kafka's own topics count; topics that chaosk made for other scenarios do not. A topic never needs more replicas than
     it has.

@@ -26,14 +26,18 @@ def _judged(config: dict[str, str | int | float | bool]) -> dict[str, str | int 
 
 
 class SetTopicConfig(Settled):
-    """Change the configuration of a topic, as kafka-configs.sh does; the undo restores the former one.
+    """Change settings of a topic, as kafka-configs.sh does; the undo restores the former values.
 
-    Settings that were not set are removed again. It takes once the controller reports the new values. Their effect may
-    take longer: retention, for example, deletes whole segments, every ``log.retention.check.interval.ms`` of the broker
-    (five minutes by default). The rules use the laxest of all values that a setting has in the run: if
-    ``unclean.leader.election.enable`` was true for a moment, a loss is allowed.
+    The undo removes settings that the topic did not have. The step takes once the controller reports the new values.
+    Their effect may come later: retention, for example, deletes whole segments, every
+    ``log.retention.check.interval.ms`` of the broker (five minutes by default).
 
-    The topic is chaosk's own, so no host keeps the undo: if chaosk dies, the next run that uses the topic deletes it.
+    For the rules a value is in force from five seconds before a broker reports it until five seconds after the report
+    of the next one. If several values may have been in force, the laxest counts. So a loss by an unclean election is
+    allowed only if ``unclean.leader.election.enable`` may have been true at that election.
+
+    Only topics that chaosk created can be changed. chaosk itself sends the undo, and no host keeps it. If chaosk dies
+    before, the settings stay until the next run with this topic, which deletes the topic and creates it again.
     """
 
     example: ClassVar[str] = """\

@@ -17,6 +17,12 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DEVELOPING = (ROOT / "docs" / "developing.md").read_text(encoding="utf-8")
 PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "reports/README.md")] + sorted(ROOT.glob("docs/**/*.md"))
+SOURCES = [
+    f"/{path.relative_to(ROOT)}"
+    for folder in ("chaosk", "tests", "bench", "docs/site")
+    for path in ROOT.glob(f"{folder}/**/*")
+    if path.suffix in {".py", ".sh"}
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -24,6 +30,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     """Every link to a place in this repository names a file or folder that is there."""
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_source_files_named_are_there(page: Path) -> None:
+    """A page that sends a reader to a file of the code, by its path or the end of it, names one that exists."""
+    if page.name == "CHANGELOG.md":  # what was there at that time
+        return
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    named = set(re.findall(r"`((?!acme_chaos)[a-z_/]+\.(?:py|sh))\b", text))
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in SOURCES)] == []
 
 
 @pytest.mark.parametrize("folder", ["docs", "docs/decisions", "docs/experiments", "docs/measured", "docs/reference"])

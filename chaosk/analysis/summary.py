@@ -1,4 +1,8 @@
-"""Verdict in one sentence for a person."""
+"""Verdict in one sentence for a person: ``summary`` of ``verdict.json``.
+
+A report shows it below its headline, without the clauses that the headline has (``gist`` in
+:mod:`chaosk.report.headline`).
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 Pure: nothing here connects. Before a fault is injected, its undo is copied to each host and a timer is started there
 (``hosts/scripts/lease.sh``). The run renews the lease as long as it lives. So a lease expires only if the run has died
 or lost the host, and the host then heals without help. Injections run *under* the lease: a command that arrives late,
-after the host has healed itself, is refused there.
+after the host has healed itself, is refused there. :mod:`chaosk.run.leases` arms, renews and disarms the leases of a
+run; :mod:`chaosk.hosts.heal` undoes faults by them after a run that died.
 
 While the fault lasts, the host also checks it every few seconds, in a separate process that blocks nothing else. Each
 renewal returns the results since the last one.

@@ -1,4 +1,7 @@
-"""The headline: the verdict in one line, which always mentions an allowed loss."""
+"""The headline: the verdict in one line, which always mentions an allowed loss.
+
+The sentence below it, with the sums of records, is made by :mod:`chaosk.analysis.summary`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The journal of undos on disk: a fault that is not written down is not injected."""
+"""The journal of undos on disk: a fault that is not written down is not injected.
+
+It is a record for people. ``chaosk heal`` does not need it: it undoes faults by the leases that their hosts keep
+(:mod:`chaosk.hosts.heal`).
+"""
 
 from __future__ import annotations
 

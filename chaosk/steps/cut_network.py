@@ -1,4 +1,7 @@
-"""Cut the network between two groups."""
+"""Cut the network between two groups.
+
+Injection, verification and undo are those of the base class, :mod:`chaosk.steps._between`.
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import pytest
 from gate_at_work import SAY, Ask, asking, saying
 
 from chaosk.hosts import sudo_gate
+from chaosk.hosts.scripts import PARTS
 
 CONFIG = "/etc/kafka/server.properties"
 SERVER = ("script", "/run/kafka.pid", CONFIG)
@@ -237,6 +238,12 @@ def test_what_chaosk_never_asks_is_refused(ask: Ask, place: Path, words: tuple[s
     assert "RUNS" not in done.stdout
     assert done.returncode == 1
     assert done.stderr.startswith("the gate of this host refuses ")
+
+
+@pytest.mark.parametrize("name", sorted(PARTS.keys() - {"power"}))
+def test_every_script_for_hosts_is_one_of_the_gates(ask: Ask, name: str) -> None:
+    """Its arguments may be refused, but not its name; a power switch is thrown from chaosk's machine."""
+    assert not ask("inner", name).stderr.endswith(f"refuses `{name}`\n"), f"add a case for {name} to gate.sh"
 
 
 def test_a_gate_behind_a_password_says_that_it_has_begun(ask: Ask) -> None:

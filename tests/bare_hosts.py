@@ -135,7 +135,7 @@ def _create(wanted: Lab, kind: NamespaceHosts) -> None:
     files = {seat.host: ssh_files.files(seat, wanted.seats, keys[seat.host], client) for seat in wanted.seats}
     init = directory / "init.py"
     runner.write(init, Path(build.__file__).with_name("init.py").read_text(encoding="utf-8"))
-    cached = jars.ensure(wanted.layout.kafka, wanted.mode.dependencies(wanted.layout), print)
+    cached = jars.ensure(wanted.layout.kafka, jars.dependencies(wanted.layout.kafka), print)
     kind.check()
     kind.create(wanted.seats, files, preflight.machine({wanted.layout.kafka: cached}, init))
     inventory = wanted.mode.inventory(wanted.seats, wanted.layout, wanted.state.namespace)

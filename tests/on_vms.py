@@ -22,7 +22,7 @@ from chaosk.cluster.live_cluster import LiveCluster
 from chaosk.core.errors import LabError
 from chaosk.document import load_inventory
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.lab import jars, mode, runner, state
+from chaosk.lab import jars, runner, state
 from chaosk.run.executor import Executor
 from chaosk.run.faults import Faults
 from chaosk.run.journal import Journal
@@ -39,7 +39,7 @@ def own_state(layout: LabLayout) -> Iterator[Path]:
     if lacking := [program for program in ("linux.uml", "debootstrap", "mkfs.ext4") if runner.locate(program) is None]:
         packages = ", ".join(runner.PACKAGES[program] for program in lacking)
         pytest.skip(f"virtual machines need {packages}; ./dev test installs them on amd64")
-    cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
+    cached = jars.ensure(layout.kafka, jars.dependencies(layout.kafka), print)
     at = Path(tempfile.mkdtemp(prefix="chaosk-vms-"))
     (at / "kafka").symlink_to(cached.parent)
     (at / "images").symlink_to(runner.directory(state.state_root() / "images"))

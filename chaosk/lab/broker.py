@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chaosk.core.errors import UsageError
 from chaosk.lab import launchers
-from chaosk.lab.seating import Seat
+from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
 from chaosk.spec.inventory import Broker, Host, Listener, ScriptService
 from chaosk.spec.lab_layout import LabLayout
@@ -38,21 +40,16 @@ def check(layout: LabLayout, own: frozenset[str]) -> None:
 
 def service(seat: Seat, number: int) -> Service:
     """Return the service of the broker ``number`` on ``seat``."""
-    return Service(
-        role="broker",
-        number=number,
-        host=seat.host,
-        address=seat.address,
-        port=REPLICATION_PORT,
-        start=(f"{launchers.BIN}/kafka-start",),
-        stop=(f"{launchers.BIN}/kafka-stop",),
-        pid_file="/run/kafka/kafka.pid",
-        config=CONFIG,
-        data=seat.data,
-        rack=seat.rack,
-        advertised=seat.advertised,
-        log=LOG,
-    )
+    return scripted(
+        "kafka", "broker", number, host=seat.host, address=seat.address, port=REPLICATION_PORT, config=CONFIG,
+        data=seat.data, rack=seat.rack, advertised=seat.advertised, log=LOG,
+    )  # fmt: skip
+
+
+def scripted(name: str, role: Role, number: int, **more: Any) -> Service:  # noqa: ANN401 - Service's own
+    """Return a service that the scripts ``NAME-start`` and ``NAME-stop`` control."""
+    start, stop = ((f"{launchers.BIN}/{name}-{verb}",) for verb in ("start", "stop"))
+    return Service(role=role, number=number, start=start, stop=stop, pid_file=f"/run/kafka/{name}.pid", **more)
 
 
 def services(seats: tuple[Seat, ...]) -> tuple[Service, ...]:
@@ -142,11 +139,7 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
     """Return a broker's entry in the inventory; ``controller``: its listener for controllers, if it is one."""
     more = {} if controller is None else {CONTROLLER_LISTENER: controller}
     return Broker(
-        host=one.host,
-        service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
-        config=one.config,
-        data=one.data,
-        log=one.log,
+        **process(one),
         listeners={
             "CLIENT": Listener(address=one.advertised, port=CLIENT_PORT),
             "REPLICATION": Listener(address=one.address, port=REPLICATION_PORT, clients=False),
@@ -155,6 +148,12 @@ def entry(one: Service, controller: Listener | None = None) -> Broker:
         controller_listener=None if controller is None else CONTROLLER_LISTENER,
         rack=one.rack,
     )
+
+
+def process(one: Service) -> dict[str, Any]:
+    """Return the common fields of a server's entry in the inventory."""
+    service = ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file)
+    return {"host": one.host, "service": service, "config": one.config, "data": one.data, "log": one.log}
 
 
 def hosts(seats: tuple[Seat, ...]) -> dict[str, Host]:

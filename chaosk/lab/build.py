@@ -31,7 +31,7 @@ from chaosk.lab import (
     unit,
 )
 from chaosk.lab import state as places
-from chaosk.lab.host_kind import HostKind
+from chaosk.lab.kept_hosts import KeptHosts
 from chaosk.lab.lab import Lab
 from chaosk.lab.namespace_hosts import NamespaceHosts
 from chaosk.lab.seating import Seat
@@ -59,7 +59,7 @@ def up(layout: LabLayout, say: Say) -> Path:
         return _up(wanted, kind_selection.kind_of(wanted), say)
 
 
-def _up(wanted: Lab, kind: HostKind, say: Say) -> Path:
+def _up(wanted: Lab, kind: KeptHosts, say: Say) -> Path:
     state = wanted.state
     started = time.monotonic()
     if kind.alive():
@@ -93,7 +93,7 @@ def _essence(one: Lab) -> tuple[object, ...]:
     return one.mode, one.seats, has.kafka, has.also, has.broker_config, has.broker_overrides, has.hosts, has.secure
 
 
-def clear(kind: HostKind, state: places.LabState) -> None:
+def clear(kind: KeptHosts, state: places.LabState) -> None:
     """Remove a lab completely, also the leftovers of an interrupted start."""
     if state.directory.exists():
         kind.destroy()
@@ -102,9 +102,12 @@ def clear(kind: HostKind, state: places.LabState) -> None:
     shutil.rmtree(state.root / "clusters" / state.name, ignore_errors=True)  # leases of a cluster that no longer exists
 
 
-def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
+def _create(wanted: Lab, kind: KeptHosts, say: Say) -> None:
     kind.check()
-    installed = {version: _jars(wanted, version, say) for version in (wanted.layout.kafka, *wanted.layout.also)}
+    installed = {
+        version: jars.ensure(version, jars.dependencies(version), say)
+        for version in (wanted.layout.kafka, *wanted.layout.also)
+    }
     cached = installed[wanted.layout.kafka]
     files = _files(wanted)
     tools = (file for file in files[wanted.seats[0].host] if file.only is None and file.path.startswith(launchers.BIN))
@@ -136,10 +139,6 @@ def _create(wanted: Lab, kind: HostKind, say: Say) -> None:
         archive.ensure(kind, wanted.seats[0].host, cached, Path(machine.java_home), say)
 
 
-def _jars(wanted: Lab, version: str, say: Say) -> Path:
-    return jars.ensure(version, wanted.mode.dependencies(wanted.layout.model_copy(update={"kafka": version})), say)
-
-
 def _files(wanted: Lab) -> dict[str, tuple[HostFile, ...]]:
     """Return by host the configuration and scripts of its services."""
     return {seat.host: _fitting(wanted, wanted.mode.files(seat, wanted.seats, wanted.layout)) for seat in wanted.seats}
@@ -150,7 +149,7 @@ def _fitting(wanted: Lab, files: tuple[HostFile, ...]) -> tuple[HostFile, ...]:
     return tuple(file for file in files if file.only in {None, wanted.layout.hosts})
 
 
-def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
+def _hosts(wanted: Lab, kind: KeptHosts, say: Say) -> None:
     """Start every host, and wait until it answers over SSH."""
     for seat in wanted.seats:
         if not kind.runs(seat.host):
@@ -169,7 +168,7 @@ def _hosts(wanted: Lab, kind: HostKind, say: Say) -> None:
         waiting = _silent(wanted, waiting)
 
 
-def _silence(kind: HostKind, waiting: tuple[Seat, ...], name: str) -> str:
+def _silence(kind: KeptHosts, waiting: tuple[Seat, ...], name: str) -> str:
     names = ", ".join(seat.host for seat in waiting)
     words = kind.last_words(waiting[0].host)
     console = f"; the console of {waiting[0].host} ends with:\n{words}" if words else ""
@@ -185,7 +184,7 @@ def _anew(name: str) -> str:
     return f"do: chaosk lab down --name {name}, then chaosk lab up"
 
 
-def _services(wanted: Lab, kind: HostKind, say: Say) -> None:
+def _services(wanted: Lab, kind: KeptHosts, say: Say) -> None:
     deadline = time.monotonic() + _SERVICE_TIMEOUT
     start_again = time.monotonic() + kind.grace
     waiting = _unready(wanted, wanted.services)
@@ -207,11 +206,11 @@ def _unready(wanted: Lab, services: tuple[Service, ...]) -> tuple[Service, ...]:
     return tuple(one for one, state in zip(services, states, strict=True) if state is None)
 
 
-def _start(kind: HostKind, services: tuple[Service, ...]) -> None:
+def _start(kind: KeptHosts, services: tuple[Service, ...]) -> None:
     parallel_map(lambda one: kind.on_host(one.host, one.start), services)
 
 
-def _why(kind: HostKind, service: Service, name: str) -> str:
+def _why(kind: KeptHosts, service: Service, name: str) -> str:
     ends = (_end(kind, service.host, path) for path in (service.log, service.output))
     end = next(filter(None, ends), "(it wrote no log)")
     return (
@@ -220,7 +219,7 @@ def _why(kind: HostKind, service: Service, name: str) -> str:
     )
 
 
-def _end(kind: HostKind, host: str, path: str) -> str:
+def _end(kind: KeptHosts, host: str, path: str) -> str:
     try:
         return kind.read_log(host, path, 5).strip()
     except LabError:

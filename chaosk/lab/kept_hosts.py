@@ -1,4 +1,4 @@
-"""Shared base of all kinds of hosts: they live under one keeper, and end with it."""
+"""A kind of lab host, namespaces or virtual machines: all of them live under one keeper, and end with it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,62 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from typing_extensions import override
-
 from chaosk.core.errors import LabError
 from chaosk.lab import keeper_plan, namespace, runner
-from chaosk.lab.host_kind import HostKind
 from chaosk.lab.host_plan import Machine
+from chaosk.lab.seating import Seat
+from chaosk.lab.service import HostFile
 from chaosk.lab.state import LabState, is_held, try_lock
 
 
-class KeptHosts(HostKind):
-    """The hosts of one lab, under one keeper; see :mod:`chaosk.lab.init`."""
+class KeptHosts(ABC):
+    """The hosts of one lab, under one keeper (:mod:`chaosk.lab.init`): makes and ends them, and is root on them."""
+
+    patience: float
+    """Time-out in seconds from a host's start until SSH answers."""
+    grace: float
+    """Seconds for services to start with their hosts, before they are started."""
+    pause: float
+    """Seconds between attempts to start a service."""
 
     def __init__(self, state: LabState) -> None:
         self._state = state
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise LabError if this machine does not support such hosts, or if the network's name is taken.
+
+        Otherwise ``lab down`` would remove that network later as this lab's.
+        """
+
+    @abstractmethod
+    def prepare(self, jars: Path, tools: tuple[HostFile, ...], say: Callable[[str], object]) -> None:
+        """Make what all labs with these ``jars`` share, unless it exists; ``tools`` are Kafka's. Raises LabError."""
+
+    @abstractmethod
+    def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
+        """Make the network and the shared parts of hosts, using ``machine``; ``files`` by host name."""
+
+    @abstractmethod
+    def wake(self, host: str, say: Callable[[str], object]) -> None:
+        """Recover a host that runs but does not answer over SSH; raises LabError."""
+
+    @abstractmethod
+    def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Run ``argv`` on the host as root and return its output; raises LabError, also on a time-out in seconds."""
+
+    @abstractmethod
+    def read_log(self, host: str, path: str, lines: int) -> str:
+        """Return the last lines of a file on the host, also while it is down if possible; raises LabError."""
+
+    def last_words(self, host: str) -> str:  # noqa: ARG002 - of a machine, which has a console
+        """Return the end of a silent host's console; empty if it has none."""
+        return ""
 
     def _establish(self, plan: dict[str, object], machine: Machine) -> None:
         """Make the network, and start the keeper that executes ``plan``; raises LabError."""
@@ -57,14 +95,12 @@ class KeptHosts(HostKind):
     def _last_words(self) -> str:
         return _last_line(self._state.keeper("log"))
 
-    @override
     def alive(self) -> bool:
         """Return whether the keeper lives: it holds a lock all its life."""
         return is_held(self._state.alive)
 
-    @override
     def start(self, host: str) -> None:
-        """Ask the keeper to start a host; raises LabError without a keeper."""
+        """Ask the keeper to start a host that does not run, before SSH answers; raises LabError without a keeper."""
         (self._state.host(host) / "exit").unlink(missing_ok=True)
         try:
             pipe = os.open(self._state.control, os.O_WRONLY | os.O_NONBLOCK)
@@ -75,12 +111,10 @@ class KeptHosts(HostKind):
         with os.fdopen(pipe, "wb") as control:
             control.write(f"{host}\n".encode())
 
-    @override
     def runs(self, host: str) -> bool:
         """Return whether the host's process 1 lives."""
         return self.alive() and (self._state.host(host) / "pid").exists()
 
-    @override
     def failure(self, host: str) -> str | None:
         """Return the last output of a host that has ended, or of the keeper; None while both live."""
         if not self.alive():
@@ -92,18 +126,9 @@ class KeptHosts(HostKind):
 
     def _in_lab(self) -> list[str]:
         """Return the prefix of a command that runs in the keeper's namespaces."""
-        return [
-            "nsenter",
-            "--target",
-            str(read_pid(self._state.keeper("pid"))),
-            "--mount",
-            "--pid",
-            "--net",
-            "--root",
-            "--wd",
-        ]
+        keeper = str(read_pid(self._state.keeper("pid")))
+        return ["nsenter", "--target", keeper, "--mount", "--pid", "--net", "--root", "--wd"]
 
-    @override
     def destroy(self) -> None:
         """Kill the keeper, wait for the end of all processes, and remove the network's name; raises LabError."""
         deadline = time.monotonic() + 30

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from typing_extensions import override
 
 from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import UsageError
-from chaosk.lab import broker, jars, launchers, seating
+from chaosk.lab import broker, launchers
 from chaosk.lab.launchers import BROKER, Control
 from chaosk.lab.logfiles import logging_of
 from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.spec.inventory import Controller, Inventory, Kafka, Listener, ScriptService
+from chaosk.spec.inventory import Controller, Listener
 from chaosk.spec.lab_layout import LabLayout
 
 CONTROLLER = "kafka-controller"
@@ -38,6 +39,8 @@ _OWN = broker.OWN | {"node.id", "process.roles", "controller.quorum.voters", "co
 class KRaftMode(Mode):
     """Brokers, and a quorum of controllers: separate processes, or the first brokers."""
 
+    metadata = "controller"
+
     @override
     def check(self, layout: LabLayout) -> None:
         """Raise UsageError for ZooKeeper nodes, and for settings that would contradict the inventory."""
@@ -46,20 +49,18 @@ class KRaftMode(Mode):
         broker.check(layout, _OWN)
 
     @override
-    def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
-        """Return Kafka, its tools, and logging."""
-        return jars.dependencies(layout.kafka)
-
-    @override
-    def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
-        """Return the seats of brokers and of separate controllers."""
-        return seating.seats(layout, "controller")
-
-    @override
-    def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-        """Return controllers first: brokers wait for them."""
-        own = [controller(seat.host, seat.address, seat.controller) for seat in seats if seat.controller is not None]
-        return (*own, *broker.services(seats))
+    def keeper(self, host: str, address: str, number: int) -> Service:
+        return broker.scripted(
+            CONTROLLER,
+            "controller",
+            number,
+            host=host,
+            address=address,
+            port=PORT,
+            config=CONFIG,
+            data=(DATA,),
+            log=LOG,
+        )
 
     @override
     def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Endpoint]:
@@ -68,37 +69,29 @@ class KRaftMode(Mode):
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
-        """Return Kafka's tools for every host, and the configuration and scripts of the services on ``seat``."""
-        files, logging = launchers.tools(layout.kafka), logging_of(layout.kafka)
+        files, logging, again = launchers.tools(layout.kafka), logging_of(layout.kafka), layout.supervised
         if seat.controller is not None:
-            files += Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID).files(
-                again=layout.supervised
-            )
+            control = Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID)
+            files += control.files(again=again)
             files += (HostFile(CONFIG, properties(controller_config(seat, seats, layout))),)
         if seat.broker is not None:
-            files += Control("kafka", BROKER, "server.properties", "320m", broker.LOG, logging, CLUSTER_ID).files(
-                again=layout.supervised
-            )
+            control = Control("kafka", BROKER, "server.properties", "320m", broker.LOG, logging, CLUSTER_ID)
+            files += control.files(again=again)
             files += (HostFile(broker.CONFIG, properties(broker_config(seat, seats, layout))),)
         return files
 
     @override
-    def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
-        """Return an inventory with the login ops, and services controlled by scripts."""
+    def servers(self, seats: tuple[Seat, ...]) -> dict[str, Any]:
         quorum = voters(seats)
-        every = self.services(seats)
-        return Inventory(
-            name=layout.name,
-            network_namespace=namespace,
-            hosts=broker.hosts(seats),
-            brokers={
+        return {
+            "brokers": {
                 one.number: broker.entry(one, _listener(one) if one.number in quorum else None)
-                for one in every
-                if one.role == "broker"
+                for one in broker.services(seats)
             },
-            controllers={one.number: _entry(one) for one in every if one.role == "controller"},
-            kafka=Kafka(home="/opt/kafka", version=layout.kafka),
-        )
+            "controllers": {
+                one.number: Controller(**broker.process(one), port=one.port) for one in self.keepers(seats)
+            },
+        }
 
 
 def voters(seats: tuple[Seat, ...]) -> dict[int, str]:
@@ -108,34 +101,6 @@ def voters(seats: tuple[Seat, ...]) -> dict[int, str]:
         return own
     brokers = {seat.broker: seat.address for seat in seats if seat.broker is not None}
     return dict(list(brokers.items())[: COMBINED if len(brokers) >= COMBINED else 1])
-
-
-def controller(host: str, address: str, number: int) -> Service:
-    """Return the service of the separate controller ``number``."""
-    return Service(
-        role="controller",
-        number=number,
-        host=host,
-        address=address,
-        port=PORT,
-        start=(f"{launchers.BIN}/{CONTROLLER}-start",),
-        stop=(f"{launchers.BIN}/{CONTROLLER}-stop",),
-        pid_file=f"/run/kafka/{CONTROLLER}.pid",
-        config=CONFIG,
-        data=(DATA,),
-        log=LOG,
-    )
-
-
-def _entry(one: Service) -> Controller:
-    return Controller(
-        host=one.host,
-        service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
-        config=one.config,
-        data=one.data,
-        log=one.log,
-        port=one.port,
-    )
 
 
 def _listener(one: Service) -> Listener:

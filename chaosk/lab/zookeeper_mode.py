@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from typing_extensions import override
 
-from chaosk.cluster.wire import Endpoint
 from chaosk.core.errors import UsageError
-from chaosk.lab import broker, jars, launchers, seating
+from chaosk.lab import broker, launchers
 from chaosk.lab.launchers import Control
 from chaosk.lab.logfiles import LOG4J_1
 from chaosk.lab.mode import Mode
 from chaosk.lab.properties import properties
 from chaosk.lab.seating import Seat
 from chaosk.lab.service import HostFile, Service
-from chaosk.spec.inventory import Inventory, Kafka, ScriptService, ZooKeeper
+from chaosk.spec.inventory import ZooKeeper
 from chaosk.spec.lab_layout import LabLayout
 
 ZOOKEEPER_LOG = "/var/log/zookeeper/zookeeper.log"
@@ -30,6 +30,8 @@ _OWN = broker.OWN | {"broker.id", "zookeeper.connect"}
 class ZooKeeperMode(Mode):
     """Brokers that elect their controller through ZooKeeper."""
 
+    metadata = "zookeeper"
+
     @override
     def check(self, layout: LabLayout) -> None:
         """Raise UsageError for layouts of KRaft, and for settings that would contradict the inventory."""
@@ -38,84 +40,36 @@ class ZooKeeperMode(Mode):
         broker.check(layout, _OWN)
 
     @override
-    def dependencies(self, layout: LabLayout) -> tuple[str, ...]:
-        """Return Kafka, its tools, and logging; ZooKeeper comes with Kafka 3.x."""
-        return jars.dependencies(layout.kafka)
-
-    @override
-    def seats(self, layout: LabLayout) -> tuple[Seat, ...]:
-        """Return the seats of brokers and ZooKeeper nodes."""
-        return seating.seats(layout, "zookeeper")
-
-    @override
-    def services(self, seats: tuple[Seat, ...]) -> tuple[Service, ...]:
-        """Return ZooKeeper first: brokers wait for it."""
-        nodes = [zookeeper(seat.host, seat.address, seat.zookeeper) for seat in seats if seat.zookeeper is not None]
-        return (*nodes, *broker.services(seats))
-
-    @override
-    def controllers(self, seats: tuple[Seat, ...]) -> dict[int, Endpoint]:
-        """Return none: ZooKeeper keeps the metadata."""
-        return {}
+    def keeper(self, host: str, address: str, number: int) -> Service:
+        return broker.scripted(
+            "zookeeper", "zookeeper", number, host=host, address=address, port=ZOOKEEPER_PORT, config=ZOOKEEPER_CONFIG,
+            data=("/var/lib/zookeeper",), log=ZOOKEEPER_LOG,
+        )  # fmt: skip
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
-        """Return Kafka's tools for every host, and the configuration and scripts of the services on ``seat``."""
-        files = launchers.tools(layout.kafka)
+        files, again = launchers.tools(layout.kafka), layout.supervised
         if seat.zookeeper is not None:
-            files += Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1).files(
-                again=layout.supervised
-            )
+            control = Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1)
+            files += control.files(again=again)
             files += (
                 HostFile(ZOOKEEPER_CONFIG, zoo_cfg(seats)),
                 HostFile("/var/lib/zookeeper/myid", f"{seat.zookeeper}\n"),
             )
         if seat.broker is not None:
-            files += Control("kafka", launchers.BROKER, "server.properties", "320m", broker.LOG, LOG4J_1).files(
-                again=layout.supervised
-            )
+            control = Control("kafka", launchers.BROKER, "server.properties", "320m", broker.LOG, LOG4J_1)
+            files += control.files(again=again)
             files += (HostFile(broker.CONFIG, properties(broker_config(seat, seats, layout))),)
         return files
 
     @override
-    def inventory(self, seats: tuple[Seat, ...], layout: LabLayout, namespace: str) -> Inventory:
-        """Return an inventory with the login ops, and services controlled by scripts."""
-        return Inventory(
-            name=layout.name,
-            network_namespace=namespace,
-            hosts=broker.hosts(seats),
-            brokers={one.number: broker.entry(one) for one in broker.services(seats)},
-            zookeepers={one.number: _zookeeper_entry(one) for one in self.services(seats) if one.role == "zookeeper"},
-            kafka=Kafka(home="/opt/kafka", version=layout.kafka),
-        )
-
-
-def zookeeper(host: str, address: str, number: int) -> Service:
-    """Return the service of the ZooKeeper node ``number``."""
-    return Service(
-        role="zookeeper",
-        number=number,
-        host=host,
-        address=address,
-        port=ZOOKEEPER_PORT,
-        start=(f"{launchers.BIN}/zookeeper-start",),
-        stop=(f"{launchers.BIN}/zookeeper-stop",),
-        pid_file="/run/kafka/zookeeper.pid",
-        config=ZOOKEEPER_CONFIG,
-        data=("/var/lib/zookeeper",),
-        log=ZOOKEEPER_LOG,
-    )
-
-
-def _zookeeper_entry(one: Service) -> ZooKeeper:
-    return ZooKeeper(
-        host=one.host,
-        service=ScriptService(start=one.start, stop=one.stop, pid_file=one.pid_file),
-        config=one.config,
-        data=one.data,
-        log=one.log,
-        client_port=one.port,
-    )
+    def servers(self, seats: tuple[Seat, ...]) -> dict[str, Any]:
+        return {
+            "brokers": {one.number: broker.entry(one) for one in broker.services(seats)},
+            "zookeepers": {
+                one.number: ZooKeeper(**broker.process(one), client_port=one.port) for one in self.keepers(seats)
+            },
+        }
 
 
 def zoo_cfg(seats: tuple[Seat, ...]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from chaosk import lab
-from chaosk.lab import jars, mode, namespace_hosts, state
+from chaosk.lab import jars, namespace_hosts, state
 from chaosk.spec.lab_layout import LabLayout
 
 TAG = f"t{os.getpid() % 1_000_000}"
@@ -28,7 +28,7 @@ def own_state(while_folder_runs: ExitStack) -> Path:
     Not below pytest's own: that is closed to other users, and one of the tests is somebody else.
     """
     layout = LabLayout()
-    cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
+    cached = jars.ensure(layout.kafka, jars.dependencies(layout.kafka), print)
     root = Path(tempfile.mkdtemp(prefix="chaosk-tests-"))
     root.chmod(0o755)
     (root / "kafka").symlink_to(cached.parent)

@@ -12,9 +12,9 @@ import pytest
 
 from chaosk.cluster.wire import Endpoint
 from chaosk.lab import broker, health
-from chaosk.lab.kraft_mode import controller
+from chaosk.lab.kraft_mode import KRaftMode
 from chaosk.lab.seating import Seat
-from chaosk.lab.zookeeper_mode import zookeeper
+from chaosk.lab.zookeeper_mode import ZooKeeperMode
 
 
 @contextmanager
@@ -95,13 +95,13 @@ def test_a_broker_must_know_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_question_follows_the_role() -> None:
     """A ZooKeeper node is asked as one: nobody at its port is no state."""
-    assert health.service_state(zookeeper("node1", "127.0.0.254", 1), frozenset({0}), {}) is None
+    assert health.service_state(ZooKeeperMode().keeper("node1", "127.0.0.254", 1), frozenset({0}), {}) is None
 
 
 def test_a_controller_has_to_take_part_in_the_quorum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody at its port is no state, of a controller alone and of a broker that is one as well."""
     nobody = Endpoint("controller 0", "127.0.0.1", closed_port())
-    assert health.service_state(controller("node1", "127.0.0.1", 101), frozenset(), {101: nobody}) is None
+    assert health.service_state(KRaftMode().keeper("node1", "127.0.0.1", 101), frozenset(), {101: nobody}) is None
     monkeypatch.setattr(health, "brokers_seen", lambda *_at: frozenset({0}))
     one = broker.service(Seat("node1", "127.0.0.1", 0), 0)
     assert health.service_state(one, frozenset({0}), {0: nobody}) is None

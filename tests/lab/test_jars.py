@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaosk.core.errors import LabError
-from chaosk.lab import jars, mode, runner
-from chaosk.spec.lab_layout import LabLayout
+from chaosk.lab import jars, runner
 
 NAMES = {"m": "http://maven.apache.org/POM/4.0.0"}
 REMEMBERED = (
@@ -83,7 +82,7 @@ def test_resolving_is_atomic_and_happens_once(tmp_path: Path, monkeypatch: pytes
     """Two at once: one resolves, the other waits; a leftover of a killed one is cleared; the jars are all there."""
     monkeypatch.setenv("CHAOSK_STATE", str(tmp_path))
     (tmp_path / "kafka" / ".3.9.2-killed").mkdir(parents=True)
-    wanted = mode.mode_of(LabLayout()).dependencies(LabLayout())
+    wanted = jars.dependencies("3.9.2")
     said: list[str] = []
     threads = [threading.Thread(target=jars.ensure, args=("3.9.2", wanted, said.append)) for _ in range(2)]
     for thread in threads:

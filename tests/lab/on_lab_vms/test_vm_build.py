@@ -12,7 +12,7 @@ import pytest
 from on_lab import until
 
 from chaosk.core.errors import LabError
-from chaosk.lab import jars, launchers, mode, runner, vm_image
+from chaosk.lab import jars, launchers, runner, vm_image
 from chaosk.spec.lab_layout import LabLayout
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(200), pytest.mark.long]
@@ -42,7 +42,7 @@ def test_killed_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     if runner.locate("debootstrap") is None or runner.locate("linux.uml") is None:
         pytest.skip("virtual machines need user-mode-linux and debootstrap; ./dev test installs them on amd64")
     layout = LabLayout()
-    cached = jars.ensure(layout.kafka, mode.mode_of(layout).dependencies(layout), print)
+    cached = jars.ensure(layout.kafka, jars.dependencies(layout.kafka), print)
     monkeypatch.setenv("CHAOSK_STATE", str(tmp_path))
     images = tmp_path / "images"
     with subprocess.Popen([sys.executable, "-c", BUILD, str(cached)], stdout=subprocess.DEVNULL) as build:

@@ -19,7 +19,7 @@ from chaosk.document import load_inventory
 from chaosk.hosts import lease
 from chaosk.hosts.commands import service
 from chaosk.hosts.transport.ssh import Ssh
-from chaosk.lab import health, jars, launchers, mode, runner, state
+from chaosk.lab import health, jars, launchers, runner, state
 from chaosk.lab.vm_hosts import VmHosts
 from chaosk.spec.contracts.step import Run
 from chaosk.spec.inventory import Inventory
@@ -39,7 +39,7 @@ def root() -> Iterator[Path]:
     if lacking := [program for program in ("linux.uml", "debootstrap", "mkfs.ext4") if runner.locate(program) is None]:
         packages = ", ".join(runner.PACKAGES[program] for program in lacking)
         pytest.skip(f"virtual machines need {packages}; ./dev test installs them on amd64")
-    cached = jars.ensure(LAYOUT.kafka, mode.mode_of(LAYOUT).dependencies(LAYOUT), print)
+    cached = jars.ensure(LAYOUT.kafka, jars.dependencies(LAYOUT.kafka), print)
     at = Path(tempfile.mkdtemp(prefix="chaosk-vms-"))
     (at / "kafka").symlink_to(cached.parent)
     (at / "images").symlink_to(runner.directory(state.state_root() / "images"))

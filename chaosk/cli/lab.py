@@ -15,7 +15,6 @@ from rich.table import Table
 from chaosk.core.errors import LabError, UsageError
 from chaosk.lab import LabStatus, access, down, enter, power, privilege, purge, state, status, up
 from chaosk.lab.purge import places
-from chaosk.lab.status import as_json
 from chaosk.spec.lab_layout import LabLayout
 
 _name = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
@@ -110,7 +109,7 @@ def status_command(context: click.Context, name: str, *, json_: bool) -> None:
     """Show the state of every host and service. Exit code: 0 if all are well, else 1."""
     found = status(name)
     if json_:
-        click.echo(as_json(found))
+        click.echo(found.model_dump_json())
     else:
         _print(found)
     if not found.healthy and not json_:

@@ -43,10 +43,8 @@ class Machine:
     """Mount propagation between machine and lab; ``unchanged`` in a chroot, where it cannot be set."""
     separate: tuple[str, ...] = ()
     """System directories on separate file systems: an overlay over / does not include them."""
-    has_user: bool = False
-    """Whether the machine has a user ``ops``."""
-    has_kafka: bool = False
-    """Whether the machine has a user ``kafka``."""
+    users: tuple[str, ...] = ()
+    """Those of the users ``ops`` and ``kafka`` that the machine has as well."""
 
 
 def unshare(machine: Machine, plan: Path) -> Argv:
@@ -155,19 +153,8 @@ def _wire(seat: Seat) -> list[Argv]:
     return [
         ["ip", "link", "set", "lo", "up"],
         [
-            "ip",
-            "link",
-            "add",
-            "eth0",
-            "address",
-            seat.mac,
-            "type",
-            "veth",
-            "peer",
-            "name",
-            seat.plug,
-            "netns",
-            _LAB_NETWORK,
+            *("ip", "link", "add", "eth0", "address", seat.mac),
+            *("type", "veth", "peer", "name", seat.plug, "netns", _LAB_NETWORK),
         ],
         ["ip", "address", "add", f"{seat.address}/24", "dev", "eth0"],
         ["ip", "link", "set", "eth0", "up"],
@@ -194,19 +181,12 @@ def owned(seat: Seat) -> list[str]:
 def _users(seat: Seat, machine: Machine) -> list[Argv]:
     folders = owned(seat)
     return [
-        *([["userdel", "--force", "ops"]] if machine.has_user else []),
-        *([["userdel", "--force", "kafka"]] if machine.has_kafka else []),
+        *(["userdel", "--force", user] for user in machine.users),
         # '*' and not '!': without PAM, sshd refuses locked accounts
         ["useradd", "--create-home", "--user-group", "--password", "*", "--shell", "/bin/bash", "ops"],
         [
-            "useradd",
-            "--system",
-            "--user-group",
-            "--home-dir",
-            "/var/lib/kafka",
-            "--shell",
-            "/usr/sbin/nologin",
-            "kafka",
+            *("useradd", "--system", "--user-group", "--home-dir", "/var/lib/kafka"),
+            *("--shell", "/usr/sbin/nologin", "kafka"),
         ],
         ["cp", "-rT", "/etc/ssh/ops", "/home/ops/.ssh"],
         ["chown", "-R", "ops:ops", "/home/ops"],
@@ -218,7 +198,4 @@ def _users(seat: Seat, machine: Machine) -> list[Argv]:
 
 
 def _boot() -> list[Argv]:
-    return [
-        ["mkdir", "-p", "/run/sshd", "/run/kafka", "/run/lock"],
-        ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"],
-    ]
+    return [["mkdir", "-p", "/run/sshd", "/run/kafka", "/run/lock"], ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"]]

@@ -60,27 +60,19 @@ def _resolve(at: Path, version: str, dependencies: tuple[str, ...]) -> None:
 def _maven(directory: Path, version: str) -> None:
     argv = [
         # Maven dies with the thread that started it, so that a killed `lab up` leaves no process
-        *(
-            "setpriv",
-            "--pdeathsig",
-            "KILL",
-            str(runner.find("mvn")),
-            "--batch-mode",
-            "--quiet",
-            "--file",
-            str(directory / "pom.xml"),
-        ),
+        *("setpriv", "--pdeathsig", "KILL", str(runner.find("mvn"))),
+        *("--batch-mode", "--quiet", "--file", str(directory / "pom.xml")),
         # -U: otherwise Maven caches a failed lookup for a day
         *("-U", "-Dstyle.color=never", "dependency:copy-dependencies", f"-DoutputDirectory={directory / 'jars'}"),
     ]
-    kept = {name: os.environ[name] for name in os.environ if name in {"HOME", "JAVA_HOME"} or "PROXY" in name.upper()}
-    done = runner.attempt(argv, timeout=900, environment=kept | _maven_variables())
+    kept = {name: value for name, value in os.environ.items() if _is_mavens(name)}
+    done = runner.attempt(argv, timeout=900, environment=kept)
     if done.returncode != 0:
         raise LabError(explain(version, done.stdout + done.stderr))
 
 
-def _maven_variables() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith(("MAVEN_", "M2_"))}
+def _is_mavens(variable: str) -> bool:
+    return variable in {"HOME", "JAVA_HOME"} or "PROXY" in variable.upper() or variable.startswith(("MAVEN_", "M2_"))
 
 
 def explain(version: str, output: str) -> str:

@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from chaosk.cluster.wire import Endpoint
+from chaosk.core.errors import LabError, UsageError
 from chaosk.core.figures import counted
 from chaosk.lab import installations, unit
+from chaosk.lab import state as places
 from chaosk.lab.mode import Mode, mode_of
 from chaosk.lab.seating import Role, Seat
 from chaosk.lab.service import Service
@@ -46,6 +48,14 @@ class Lab:
         also = f" (and {', '.join(self.layout.also)})" if self.layout.also else ""
         return f"{', '.join(servers)}, Kafka {self.layout.kafka}{also}{kraft}{made_of}"
 
+    def seat(self, host: str) -> Seat:
+        """Return a host by its name; raises UsageError if there is none."""
+        for seat in self.seats:
+            if seat.host == host:
+                return seat
+        hosts = ", ".join(seat.host for seat in self.seats)
+        raise UsageError(f"lab {self.state.name} has no host {host!r}; its hosts are {hosts}")
+
 
 def describe(layout: LabLayout, state: LabState) -> Lab:
     """Return the lab for ``layout``; raises UsageError if the layout is contradictory."""
@@ -66,3 +76,11 @@ def read(state: LabState) -> Lab | None:
     except FileNotFoundError:
         return None
     return describe(LabLayout.model_validate_json(text), state)
+
+
+def present(name: str) -> Lab:
+    """Return the lab ``name``; raises LabError if it is not up."""
+    found = read(places.of(name))
+    if found is None:
+        raise LabError(f"lab {name} is not up; do: chaosk lab up --name {name}")
+    return found

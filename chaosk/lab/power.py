@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
 from chaosk.core.errors import LabError, UsageError
-from chaosk.lab import lab
-from chaosk.lab import state as places
+from chaosk.lab import lab, privilege
 from chaosk.lab.vm_hosts import VmHosts
 from chaosk.spec.inventory import Inventory, Power
 
@@ -39,20 +34,13 @@ def inventory(found: Inventory, name: str) -> Inventory:
 
 
 def _switch(name: str, host: str) -> Power:
-    source = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
-    chaosk = ("env", f"PYTHONPATH={source}", f"CHAOSK_STATE={places.state_root()}", sys.executable, "-m", "chaosk")
-    off, on, asked = ((*chaosk, "lab", "power", word, host, "--name", name) for word in ("off", "on", "state"))
+    off, on, asked = (privilege.here(["power", word, host, "--name", name]) for word in ("off", "on", "state"))
     return Power(switch_off=off, switch_on=on, state=asked)
 
 
 def _machines(name: str, host: str) -> VmHosts:
-    present = lab.read(places.of(name))
-    if present is None:
-        raise LabError(f"lab {name} is not up; do: chaosk lab up --name {name}")
-    if host not in {seat.host for seat in present.seats}:
-        raise UsageError(
-            f"lab {name} has no host {host!r}; its hosts are {', '.join(seat.host for seat in present.seats)}"
-        )
+    present = lab.present(name)
+    present.seat(host)
     if present.layout.hosts != "vms":
         raise UsageError(f"lab {name} has namespaces, which have no power switch; for machines: lab up --hosts vms")
     hosts = VmHosts(present.state)

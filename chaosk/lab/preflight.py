@@ -24,10 +24,7 @@ def check(hosts: int) -> None:
     """Raise LabError unless this is root on Linux, with all programs of the lab and memory for ``hosts``."""
     if os.geteuid() != 0:
         raise LabError("only root can put up a lab; run as root or through sudo")
-    lacking = [program for program in _PROGRAMS if runner.locate(program) is None]
-    if lacking:
-        packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
-        raise LabError(f"{', '.join(lacking)}: not installed; do: apt-get install {packages}")
+    runner.require(_PROGRAMS)
     available = _available_memory()
     if available < hosts * _MEMORY_PER_HOST:
         need = hosts * _MEMORY_PER_HOST // 1000
@@ -57,9 +54,9 @@ def machine(installed: Mapping[str, Path], init: Path) -> Machine:
     ``init`` is the program of the hosts' process 1. ``installed`` maps each version of Kafka to the directory of its
     jars, first the one that is used at first.
     """
-    users = {entry.pw_name for entry in pwd.getpwall()}
+    there = {entry.pw_name for entry in pwd.getpwall()}
     return Machine(
-        python=_python(),
+        python=str(Path(sys.executable).resolve()),
         init=str(init),
         java_home=str(runner.find("java").resolve().parent.parent),
         installed=tuple((version, str(jars)) for version, jars in installed.items()),
@@ -67,8 +64,7 @@ def machine(installed: Mapping[str, Path], init: Path) -> Machine:
         read_only=tuple(path for path in _MACHINE_WIDE if Path(path).exists()),
         propagation="unchanged" if in_chroot() else "slave",
         separate=("/usr",) if os.path.ismount("/usr") else (),
-        has_user="ops" in users,
-        has_kafka="kafka" in users,
+        users=tuple(name for name in ("ops", "kafka") if name in there),
     )
 
 
@@ -76,8 +72,3 @@ def in_chroot() -> bool:
     """Return whether this process is in a chroot: then its root is not in the kernel's list of mounts."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return not any(line.split()[4] == "/" for line in lines)
-
-
-def _python() -> str:
-
-    return str(Path(sys.executable).resolve())

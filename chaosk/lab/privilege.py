@@ -29,12 +29,14 @@ def give_to_caller(path: Path) -> None:
 
 def command(words: Sequence[str]) -> list[str]:
     """Return the command that runs ``chaosk lab WORDS`` as root."""
+    return ["sudo", "-n", *here(words)]
+
+
+def here(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that runs ``chaosk lab WORDS`` with this chaosk, independent of directory and environment."""
     source = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
     kept = {"PYTHONPATH": source, "CHAOSK_STATE": str(places.state_root())}  # sudo resets the environment
-    return [
-        *("sudo", "-n", "env", *(f"{name}={value}" for name, value in kept.items())),
-        *(sys.executable, "-m", "chaosk", "lab", *words),
-    ]
+    return ("env", *(f"{name}={value}" for name, value in kept.items()), sys.executable, "-m", "chaosk", "lab", *words)
 
 
 def as_root(words: Sequence[str], say: Callable[[str], object], stdin: str = "") -> str:

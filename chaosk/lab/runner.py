@@ -59,6 +59,13 @@ def locate(program: str) -> Path | None:
     return None if found is None else Path(found)
 
 
+def require(programs: Sequence[str], remedy: str = "do") -> None:
+    """Raise LabError with the packages of those ``programs`` that are not installed."""
+    if lacking := [program for program in programs if locate(program) is None]:
+        packages = " ".join(dict.fromkeys(PACKAGES[program] for program in lacking))
+        raise LabError(f"{', '.join(lacking)}: not installed; {remedy}: apt-get install {packages}")
+
+
 def missing(program: str) -> LabError:
     """Return the error for a program that is not installed, with its package."""
     return LabError(f"{program} is not installed; do: apt-get install {PACKAGES.get(program, program)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 from chaosk.core.model import Model
@@ -91,8 +90,3 @@ def _ask(present: Lab) -> tuple[HostStatus, ...]:
         )
         for seat, greets in zip(present.seats, ssh, strict=True)
     )
-
-
-def as_json(value: LabStatus) -> str:
-    """Format as one line of JSON."""
-    return json.dumps(value.model_dump(mode="json"))

@@ -42,10 +42,7 @@ class VmHosts(KeptHosts):
     def check(self) -> None:
         namespace.check_free(self._state.namespace_file)
         needed = [*_PROGRAMS, vm_registers.COMPILER] if vm_registers.too_large() else _PROGRAMS
-        lacking = [program for program in needed if runner.locate(program) is None]
-        if lacking:
-            packages = " ".join(dict.fromkeys(runner.PACKAGES[program] for program in lacking))
-            raise LabError(f"{', '.join(lacking)}: not installed; for --hosts vms do: apt-get install {packages}")
+        runner.require(needed, "for --hosts vms do")
         if Path("/sbin/modprobe").exists() and not _TUN.exists():
             runner.attempt(["modprobe", "tun"])
         try:

@@ -13,18 +13,9 @@ from chaosk.lab.service import HostFile
 
 SUITE = "bookworm"
 PACKAGES = (
-    "systemd-sysv",
-    "dbus",
-    "openssh-server",
-    "iptables",
-    "iproute2",
-    "dmsetup",
-    "e2fsprogs",
-    "kmod",
-    "sudo",
-    "procps",
-    "openjdk-17-jre-headless",
-)
+    "systemd-sysv", "dbus", "openssh-server", "iptables", "iproute2", "dmsetup", "e2fsprogs", "kmod", "sudo",
+    "procps", "openjdk-17-jre-headless",
+)  # fmt: skip
 """Packages of a machine in addition to Debian's minimal system."""
 SIZE = "4G"
 """Size of each machine's disk; room is used only for written data."""
@@ -32,27 +23,12 @@ SIZE = "4G"
 _JAVA = "/usr/lib/jvm/java-17-openjdk-amd64"
 """For amd64, the only architecture of Debian's Java with User Mode Linux."""
 _NO_USE = (
-    "getty.target",
-    "systemd-logind.service",
-    "systemd-update-utmp.service",
-    "apt-daily.timer",
-    "apt-daily-upgrade.timer",
-    "dpkg-db-backup.timer",
-    "e2scrub_all.timer",
-    "e2scrub_reap.service",
-    "fstrim.timer",
-    "systemd-pstore.service",
-    "modprobe@configfs.service",
-    "modprobe@dm_mod.service",
-    "modprobe@drm.service",
-    "modprobe@efi_pstore.service",
-    "modprobe@fuse.service",
-    "modprobe@loop.service",
-    "sys-fs-fuse-connections.mount",
-    "sys-kernel-config.mount",
-    "sys-kernel-debug.mount",
-    "sys-kernel-tracing.mount",
-)
+    "getty.target", "systemd-logind.service", "systemd-update-utmp.service", "apt-daily.timer",
+    "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer",
+    "systemd-pstore.service", "modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service",
+    "modprobe@efi_pstore.service", "modprobe@fuse.service", "modprobe@loop.service", "sys-fs-fuse-connections.mount",
+    "sys-kernel-config.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+)  # fmt: skip
 """Units without use on a machine: it has no console logins, no upgrades and no such devices."""
 
 _FILTERS = ("iptables", "ip6tables")

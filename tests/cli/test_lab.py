@@ -85,4 +85,4 @@ def test_status_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "status", "--name", "nothing"]) == ExitCode.FAIL
     assert capsys.readouterr().out == "lab nothing: is not up; do: chaosk lab up --name nothing\n"
     assert main(["lab", "status", "--name", "nothing", "--json"]) == ExitCode.PASS
-    assert '"up": false' in capsys.readouterr().out
+    assert '"up":false' in capsys.readouterr().out

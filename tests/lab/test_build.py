@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -290,11 +289,3 @@ def test_a_service_that_cannot_start_says_why(own_state: Path, monkeypatch: pyte
     ):
         lab.up(layout, print)
     lab.down(layout.name, print)
-
-
-def test_status_as_json_is_the_same(whole: LabLayout) -> None:
-    """What scripts read is what people see."""
-    from chaosk.lab.status import as_json
-
-    found = lab.status(whole.name)
-    assert json.loads(as_json(found)) == found.model_dump(mode="json")

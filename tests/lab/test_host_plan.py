@@ -97,7 +97,7 @@ def test_a_host_cannot_act_on_the_machine(capability: str) -> None:
 
 def test_machine_users_of_the_same_names_are_replaced() -> None:
     """A machine with users ``ops`` and ``kafka`` of its own gets fresh ones on the host."""
-    taken = Machine(**{**_fields(MACHINE), "has_user": True, "has_kafka": True})  # type: ignore[arg-type]
+    taken = Machine(**{**_fields(MACHINE), "users": ("ops", "kafka")})  # type: ignore[arg-type]
     first = cast("list[Argv]", host_plan.plan(BOTH, AT, taken)["first"])
     assert [argv[0] for argv in first[:4]] == ["userdel", "userdel", "useradd", "useradd"]
     untaken = cast("list[Argv]", host_plan.plan(BOTH, AT, MACHINE)["first"])

@@ -12,7 +12,7 @@ import pytest
 from chaosk import lab
 from chaosk.lab import runner, state
 from chaosk.lab.namespace_hosts import NamespaceHosts
-from chaosk.lab.status import HostStatus, LabStatus, ServiceStatus, as_json
+from chaosk.lab.status import HostStatus, LabStatus, ServiceStatus
 from chaosk.spec.lab_layout import LabLayout
 
 OnHost = Callable[..., str]
@@ -36,7 +36,7 @@ def test_json_is_one_line_and_reads_back() -> None:
             ),
         ),
     )
-    text = as_json(value)
+    text = value.model_dump_json()
     assert "\n" not in text
     assert LabStatus.model_validate_json(text) == value
 

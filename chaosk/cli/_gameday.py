@@ -47,7 +47,8 @@ def options_of(given: dict[str, Any]) -> Options | None:
         if extra := [option for name, option in names.items() if given[name]]:
             raise UsageError(f"{extra[0]} is for a game day; add --game-day, or leave it out")
         return None
-    from chaosk.run.gameday.session import ANSWER_WITHIN, Options, login_name  # noqa: PLC0415 - only for a game day
+    from chaosk.run.environment import login_name  # noqa: PLC0415 - only for a game day
+    from chaosk.run.gameday.session import ANSWER_WITHIN, Options  # noqa: PLC0415 - as above
     from chaosk.run.gameday.terminal import refuse_unfit  # noqa: PLC0415 - as above
 
     operator = (given["operator"] or login_name()).strip()

@@ -1,4 +1,4 @@
-"""The connections of a run: hosts, cluster, probes, watcher. Opened once, shared by all, closed at the end."""
+"""What a run reaches: hosts, cluster and its own processes. Opened once, shared by all, closed at the end."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-import structlog
-
 from chaosk.cluster import topics
 from chaosk.cluster.brokers import Brokers
 from chaosk.cluster.client_settings import client_settings, probe_settings
@@ -18,18 +16,12 @@ from chaosk.cluster.foreign import Foreign
 from chaosk.cluster.group_state import GroupState, look
 from chaosk.cluster.health import unhealthy
 from chaosk.cluster.live_cluster import LiveCluster
-from chaosk.cluster.operate import operate
-from chaosk.cluster.remake import identity_of
 from chaosk.cluster.wire import PATIENCE
-from chaosk.core.errors import ChaoskError, StepError
-from chaosk.core.plugins import name_of
-from chaosk.core.spare import Spares
+from chaosk.core.errors import ChaoskError
 from chaosk.hosts.localhost import kept
 from chaosk.hosts.transport.local import RoutingTransport
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.plan import Plan
-from chaosk.probes.worker import process as worker
-from chaosk.probes.worker.spec import spec_of
 from chaosk.run.clock_sampling import ClockSampling
 from chaosk.run.display import Display
 from chaosk.run.evidence import Evidence
@@ -38,21 +30,12 @@ from chaosk.run.leases import Leases
 from chaosk.run.lock_keeper import LockKeeper
 from chaosk.run.naming import Naming
 from chaosk.run.preflight.admittance import admit
-from chaosk.run.probe_supervisor import ProbeSupervisor
+from chaosk.run.processes import Processes
 from chaosk.run.remakings import Remakings
 from chaosk.run.stop_condition_inputs import HostWatch, ProbeHistory, RunStopConditionInputs
-from chaosk.run.watcher import process as watcher
-from chaosk.run.watcher.spec import WatcherSpec
-from chaosk.run.watcher.state import WatcherState
-from chaosk.rundir.events.writer_reports import WATCHER, writer_of
 from chaosk.rundir.paths import RunDir
-from chaosk.spec.contracts.step import DeleteTopic, Look, MakeTopic, Operation
+from chaosk.spec.contracts.step import Look
 from chaosk.spec.contracts.stop_condition import StopCondition
-
-log = structlog.get_logger()
-
-_SPARE = 8
-"""Largest number of probes that are started before they are needed: each takes 100 MB."""
 
 
 class Environment:
@@ -71,21 +54,16 @@ class Environment:
         self._as_probes = Brokers(inventory, probe_settings(inventory), find=self._naming.find)
         self._holding = LockKeeper(self._transport, tuple(inventory.hosts), plan.run_id, _owner(), self._leave)
         self.foreign = Foreign(self._brokers, plan.scenario.topics)
-        self._writers: list[str] = []
         self._host_watch: HostWatch | None = None
-        self._rundir: RunDir | None = None
-        self._remakings = Remakings()
-        self._watcher: watcher.WatcherProcess | None = None
-        self._spares = Spares()
-        waiting = {name: name_of(type(one)) for name, one in plan.scenario.probes.items() if one.started_by == "step"}
-        self.crew = ProbeSupervisor(self._launch, waiting)
+        self._remakings = Remakings(self._brokers)
+        self._processes = Processes(plan, self._naming)
+        self.crew = self._processes.crew
         self.live = LiveCluster(
             inventory, self._brokers, self.crew.state, names=self._naming, as_probes=self._as_probes
         )
         self.evidence = Evidence(plan, self._brokers, self.live, self._transport)
-        self.hands = Executor(
-            inventory, self._transport, self.live, self._operate, self.crew.signal, self._naming.change, self._look
-        )  # fmt: skip
+        operate, signal, rename = self._remakings.operate, self.crew.signal, self._naming.change
+        self.hands = Executor(inventory, self._transport, self.live, operate, signal, rename, self._look)
 
     def _leave(self, why: str) -> None:
         self.gone = self.gone or why
@@ -97,9 +75,7 @@ class Environment:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End every process and connection."""
-        self.crew.abandon()
-        self.stop_watcher()
-        self._spares.close()
+        self._processes.close()
         if self._host_watch is not None:
             self._host_watch.close()
         self._naming.close()
@@ -111,14 +87,11 @@ class Environment:
     def preflight(self, display: Display) -> None:
         """Raise PreflightError if the run may not start; otherwise lock the cluster and create the topics."""
         inventory = self._plan.inventory
-        if not self._own_names():  # else their processes are wrapped
-            self._spares.start(watcher.MODULE)
-            first = [probe for probe in self._plan.scenario.probes.values() if probe.started_by == "run"]
-            self._spares.start(worker.MODULE, min(len(first), _SPARE))
+        self._processes.prepare()
         with Brokers(inventory, client_settings(inventory), PATIENCE) as patient:
             live = LiveCluster(inventory, patient, self.crew.state, PATIENCE)
             admit(self._plan, self._transport, patient, live, self._holding.take)
-            if self._own_names():
+            if self._processes.own_names:
                 self._naming.check()
             for line in topics.prepare(patient, self._plan.scenario.topics):
                 display.say(line)
@@ -145,30 +118,11 @@ class Environment:
 
     def open(self, rundir: RunDir) -> None:
         """Start the watcher; probes and audit write into this run directory from now on."""
-        self._rundir = rundir
-        if self._own_names():
-            self._naming.open(rundir.live / "names")
-        self._writers.append(WATCHER)
-        spec = WatcherSpec(
-            run_id=self._plan.run_id,
-            inventory=self._plan.inventory,
-            topics=tuple(self._plan.scenario.topics),
-            folder=str(rundir.live / WATCHER),
-            others=any(one.watches_all for one in self.stop_conditions),
-        )
-        file = rundir.root / "watcher.json"
-        self._watcher = watcher.WatcherProcess(spec, file, self._naming.followed, self._spares)
+        self._processes.open(rundir, others=any(one.watches_all for one in self.stop_conditions))
 
     def stop_watcher(self) -> tuple[str, ...]:
         """End the watcher, if it runs; return its failure, in words."""
-        running, self._watcher = self._watcher, None
-        if running is not None:
-            try:
-                running.stop()
-            except StepError as error:
-                log.warning("watcher", problem=str(error))
-                return (str(error),)
-        return ()
+        return self._processes.stop_watcher()
 
     @property
     def stop_conditions(self) -> tuple[StopCondition, ...]:
@@ -177,16 +131,13 @@ class Environment:
 
     def sight(self, held: Callable[[], frozenset[str]]) -> RunStopConditionInputs:
         """Return the input of stop conditions; ``held``: the hosts that a fault affects as a whole."""
-
-        def watched() -> WatcherState | None:
-            return self._watcher.state() if self._watcher is not None else None
-
-        self._host_watch = HostWatch(Ssh(self._plan.inventory.hosts), self._plan.inventory.hosts, held)
+        hosts, watched = self._plan.inventory.hosts, self._processes.watched
+        self._host_watch = HostWatch(Ssh(hosts), hosts, held)
         return RunStopConditionInputs(watched, self.foreign, ProbeHistory(self.crew.states), self._host_watch)
 
     def watched(self) -> tuple[str, ...]:
         """Return the watcher's last sample of the cluster, as lines for people."""
-        state = self._watcher.state() if self._watcher is not None else None
+        state = self._processes.watched()
         return state.lines() if state is not None else ()
 
     @property
@@ -201,42 +152,21 @@ class Environment:
     @property
     def writers(self) -> tuple[str, ...]:
         """Started writers of event streams, by the names of their folders."""
-        return (*self._writers, *self.evidence.writers)
-
-    def _own_names(self) -> bool:
-        """Return True if a step needs host names that only the run's probes resolve."""
-        return any(entry.step.names for entry in self._plan.scenario.timeline)
-
-    def _launch(self, probe: str, incarnation: int) -> worker.ProbeProcess:
-        if self._rundir is None:
-            raise ChaoskError(f"{probe}: the run has no directory yet")
-        folder = self._rundir.live / writer_of(probe, incarnation)
-        self._writers.append(folder.name)
-        who = (self._plan.run_id, probe, incarnation)
-        scenario = self._plan.scenario
-        spec = spec_of(scenario.probes[probe], self._plan.inventory, who, folder, scenario.topics)
-        return worker.ProbeProcess(spec, self._naming.seen, self._spares)
+        return (*self._processes.writers, *self.evidence.writers)
 
     def _look(self, deed: Look) -> None:
-        if self._rundir is not None:
-            self.evidence.observe(self._rundir.observed(deed.entry))
+        if self._processes.rundir is not None:
+            self.evidence.observe(self._processes.rundir.observed(deed.entry))
 
-    def _operate(self, operation: Operation) -> None:
-        match operation:
-            case MakeTopic():
-                self._remakings.making(operation.shape, lambda: identity_of(self._brokers, operation.shape.topic))
-                operate(self._brokers, operation)
-            case DeleteTopic():
-                operate(self._brokers, operation)
-                self._remakings.gone(operation.topic)
-            case _:
-                operate(self._brokers, operation)
+
+def login_name() -> str:
+    """Return the name of the logged-in user, or the user id if there is none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no such user, as in a container
+        return str(os.getuid())
 
 
 def _owner() -> str:
     """Return the user and host of this run, for the mark on hosts."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # no such user, as in a container
-        user = str(os.getuid())
-    return f"{user}@{socket.gethostname()}"
+    return f"{login_name()}@{socket.gethostname()}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 
 from chaosk.run import remakings
@@ -17,7 +19,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> tuple[Remakings, list[tuple[str, in
     clock = iter(range(1, 100))
     monkeypatch.setattr(remakings, "now", lambda: next(clock))
     rows: list[tuple[str, int, int]] = []
-    made = Remakings()
+    made = Remakings(cast("Any", None))
     made.tell = lambda *row: rows.append(row)
     return made, rows
 

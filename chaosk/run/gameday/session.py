@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -82,11 +80,3 @@ class Session:
             self.desk.close()
             watch.end()
             self.console.latencies = dict
-
-
-def login_name() -> str:
-    """Return the name of the logged-in user, or the user id if there is none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # no such user, as in a container
-        return str(os.getuid())

@@ -50,8 +50,3 @@ class Journal:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def armed(folder: Path) -> list[PreparedFault]:
-    """Return the faults in a run's ``undo`` folder that are not marked as undone, oldest first."""
-    return [PreparedFault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]

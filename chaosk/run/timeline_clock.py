@@ -43,14 +43,6 @@ class TimelineClock:
                 if not self._standing:
                     self._behind += now() - self._since
 
-    def sleep_until(self, moment: int, stop: threading.Event) -> None:
-        """Wait until ``moment``; raises Interrupted if ``stop`` is set first."""
-        while (left := (moment - self.now()) / 1e9) > 0:
-            if stop.wait(TICK if self.stands else min(left, 1.0)):
-                raise Interrupted("the run was told to stop")
-        if stop.is_set():
-            raise Interrupted("the run was told to stop")
-
     def wait_for(self, holds: Callable[[], bool], within: float, stop: threading.Event) -> bool:
         """Poll until it holds (True) or ``within`` seconds are over (False); raises Interrupted if ``stop`` is set."""
         end = self.now() + int(within * 1e9)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from fake_servers import mock_cluster, unused_port
 
 from chaosk.core.errors import ClusterError, EventLogError
 from chaosk.run.audit import tail_audit
-from chaosk.run.audit.spec import AuditResult, AuditSpec
+from chaosk.run.audit.spec import AuditSpec
 from chaosk.run.audit.tail_audit import audit
 from chaosk.rundir.events.live import read_live
 from chaosk.rundir.events.payload import Encoder
@@ -85,31 +83,3 @@ def test_never_writes_over_events(cluster: tuple[Producer, Inventory], tmp_path:
     with pytest.raises(EventLogError, match="contains events already"):
         audit(spec(cluster[1], tmp_path))
     assert (tmp_path / "audit" / "audit.arrows").read_bytes() == before
-
-
-def test_as_a_process(cluster: tuple[Producer, Inventory], tmp_path: Path) -> None:
-    """It prints its result as one JSON line."""
-    file = tmp_path / "spec.json"
-    file.write_text(spec(cluster[1], tmp_path).model_dump_json(by_alias=True), "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "chaosk.run.audit", str(file)], capture_output=True, text=True, check=True
-    )
-    assert AuditResult.model_validate_json(done.stdout).records == 60
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "usage: python -m chaosk.run.audit"),
-        (["/no/such/file"], "cannot be read"),
-        (["/dev/null"], "not an audit's"),
-    ],
-)
-def test_a_bad_call_is_one_clear_error(arguments: list[str], words: str) -> None:
-    """No traceback: what is wrong, and the exit code of bad usage."""
-    done = subprocess.run(
-        [sys.executable, "-m", "chaosk.run.audit", *arguments], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 64
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +15,7 @@ from chaosk.cluster.committed_offsets import CommittedOffset, commit
 from chaosk.core.errors import ClusterError
 from chaosk.run.audit.ranges import ranges
 from chaosk.run.audit.reader import AuditReader
-from chaosk.run.audit.spec import AuditResult, AuditSpec
+from chaosk.run.audit.spec import AuditSpec
 from chaosk.run.audit.tail_audit import audit
 from chaosk.rundir.events.live import LiveLog, read_live
 from chaosk.rundir.events.payload import Decoder, Encoder
@@ -177,13 +174,7 @@ def test_many_records(cluster: Any, folder: Callable[[str], str]) -> None:
     assert (result.records, result.complete) == (200_000, True)
 
 
-def test_as_a_process(cluster: Any, tmp_path: Path) -> None:
-    """The process prints its result as one JSON line; a topic that is not there is one clear error."""
-    cluster.prepare(orders=SHAPE)
-    file = tmp_path / "spec.json"
-    file.write_text(spec(cluster, str(tmp_path / "audit")).model_dump_json(by_alias=True), "utf-8")
-    command = [sys.executable, "-m", "chaosk.run.audit", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
-    assert AuditResult.model_validate_json(done.stdout).complete
+def test_a_topic_that_is_not_there(cluster: Any, tmp_path: Path) -> None:
+    """It is one clear error."""
     with pytest.raises(ClusterError, match="topic never-made: the cluster has no such topic"):
         audit(spec(cluster, str(tmp_path / "second")).model_copy(update={"topics": ("never-made",)}))

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 from chaosk.core.errors import StepError
-from chaosk.run.journal import Journal, armed
+from chaosk.run.journal import Journal
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Fact, Pause, PreparedFault, Run
 from chaosk.spec.contracts.target import Node
+
+
+def armed(folder: Path) -> list[PreparedFault]:
+    """The faults in a run's ``undo`` folder that are not marked as undone, oldest first."""
+    return [PreparedFault.model_validate_json(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
 def fault(name: str = "kill-1") -> PreparedFault:

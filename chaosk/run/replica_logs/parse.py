@@ -84,6 +84,10 @@ class DumpAnswer:
     stopped: str | None
     """Reason why it is incomplete; None if it is complete."""
 
+    def log(self, name: str) -> DumpedLog:
+        """Return the answer for a log; with ``trouble`` if there is none."""
+        return self.logs.get(name) or DumpedLog(name, trouble=self.stopped or "missing in the answer of its host")
+
 
 def read(host: str, said: str) -> DumpAnswer:
     """Parse a host's answer; raises StepError for a malformed line.

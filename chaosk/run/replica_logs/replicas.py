@@ -12,7 +12,7 @@ from chaosk.hosts.transport._contract import Transport
 from chaosk.run.audit.missing import MissingOffsets
 from chaosk.run.replica_logs.copies import copies
 from chaosk.run.replica_logs.dump_request import ask
-from chaosk.run.replica_logs.parse import DumpAnswer, DumpedLog
+from chaosk.run.replica_logs.parse import DumpAnswer
 from chaosk.rundir.events.live import LiveLog
 from chaosk.spec.inventory import Inventory
 
@@ -39,7 +39,7 @@ def compare(
     lines = []
     with log as events:
         for one in stretches:
-            for found in copies(one.first, one.last, {each: _log(answers[each], one) for each in having[one]}):
+            for found in copies(one.first, one.last, {each: answers[each].log(_name(one)) for each in having[one]}):
                 events.write("copies", (one.topic, one.partition, *found))
                 if found.same is None:
                     lines.append(f"{_name(one)}: {found.why}")
@@ -60,10 +60,3 @@ def _replicas(brokers: Brokers, stretches: Sequence[MissingOffsets]) -> dict[Mis
 
 def _name(one: MissingOffsets) -> str:
     return f"{one.topic}-{one.partition}"
-
-
-def _log(said: DumpAnswer, one: MissingOffsets) -> DumpedLog:
-    """Return a broker's answer for a partition; with ``trouble`` if it has none."""
-    return said.logs.get(_name(one)) or DumpedLog(
-        _name(one), trouble=said.stopped or "missing in the answer of its host"
-    )

@@ -70,9 +70,7 @@ def _written(events: LiveLog, wanted: Iterable[_Wanted], said: DumpAnswer) -> tu
     lines = []
     for one in wanted:
         place = (one.range.topic, one.range.partition)
-        found = said.logs.get(one.name) or DumpedLog(
-            one.name, trouble=said.stopped or "missing in the answer of its host"
-        )
+        found = said.log(one.name)
         for marker in found.markers:
             events.write("markers", (*place, *marker))
         for each in found.stretches:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 
-from jinja2 import Environment
 from markupsafe import Markup
 
-from chaosk.core.figures import seconds
 from chaosk.report.content import ReportContent
-from chaosk.report.glossary import meaning
-from chaosk.report.measures import window_name
-from chaosk.report.pages import environment
-from chaosk.report.stalls import LATE, named
-from chaosk.report.words import anchor, listed, since
+from chaosk.report.pages import rendered
+from chaosk.report.stalls import LATE
 
 
 def html(content: ReportContent) -> str:
     """Render the page. Every value is escaped; only the drawing is inserted as it is, escaped by matplotlib."""
     values = {field.name: getattr(content, field.name) for field in fields(content)}
-    more = {"svg": Markup(content.svg), "places": _places(content)}  # noqa: S704
-    return _environment().get_template("report.html.j2").render({**values, **more})
+    more = {"svg": Markup(content.svg), "places": _places(content), "late": LATE}  # noqa: S704
+    return rendered("chaosk.report", "report.html.j2", {**values, **more})
 
 
 _PLACES = (
@@ -39,20 +33,3 @@ def _places(content: ReportContent) -> tuple[tuple[str, str], ...]:
     """Return the sections of this page."""
     held = {"states": content.states.rows, "guards": content.verdict.guards, "decisions": content.verdict.decisions}
     return tuple((name, title) for name, title, what in _PLACES if held.get(what, getattr(content, what, None)))
-
-
-@cache
-def _environment() -> Environment:
-    pages = environment()
-    pages.globals["late"] = LATE
-    pages.filters |= {
-        "anchor": anchor,
-        "listed": listed,
-        "meaning": meaning,
-        "named": named,
-        "seconds": seconds,
-        "since": since,
-        "spaced": lambda text: str(text).replace("_", " "),
-        "window": window_name,
-    }
-    return pages

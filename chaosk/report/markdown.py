@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+
+from jinja2 import Environment
+from markupsafe import Markup
 
 from chaosk.core.figures import counted, number
 from chaosk.core.printable import printable
-from chaosk.report.content import Proof, ReportContent
+from chaosk.report.content import ReportContent
+from chaosk.report.explain import Explanation
 from chaosk.report.ledger import COLUMNS
 from chaosk.report.measures import window_name
-from chaosk.report.stalls import named
+from chaosk.report.pages import environment
 from chaosk.report.words import since
-from chaosk.rundir.verdict import Severity
+from chaosk.rundir.verdict import Fault
 
 MOST_ROWS = 10
 """Evidence rows shown; report.html has more, evidence/ all."""
@@ -51,180 +57,83 @@ def _word(word: str) -> str:
     return f"{before}{fence}{room}{core}{room}{fence}{after}"
 
 
+def rendered(package: str, template: str, values: Mapping[str, object]) -> str:
+    """Return a page in Markdown of a package's templates; every value is escaped."""
+    return _pages(package).get_template(template).render(values)
+
+
+@cache
+def _pages(package: str) -> Environment:
+    pages = environment(package, _shown)
+    pages.globals |= {"section": section, "table": table, "code": code, "number": number, "counted": counted}
+    return pages
+
+
+def _shown(value: object) -> Markup:
+    return value if isinstance(value, Markup) else Markup(escaped(value))  # noqa: S704 - escaped for Markdown
+
+
 def markdown(content: ReportContent) -> str:
     """Render the report, headline first, with tables of objectives, findings and measures."""
-    sections = (
-        _head(content), _ledger(content), _guards(content), _objectives(content), _findings(content), _stalls(content),
-        _faults(content), _decisions(content), _clocks(content), _measures(content), _foot(content),
-    )  # fmt: skip
-    return "\n".join(line for section in sections for line in section) + "\n"
 
-
-def _head(content: ReportContent) -> Iterator[str]:
-    verdict = content.verdict
-    yield f"## {content.sign} {escaped(content.headline)}"
-    yield ""
-    yield f"**{escaped(verdict.scenario)}** — {escaped(verdict.hypothesis)}"
-    if content.why:
-        yield ""
-    yield from (f"- {escaped(cause)}." for cause in content.why)
-    if content.gist:
-        yield ""
-        yield escaped(content.gist)
-    if not verdict.healed:
-        why = "; ".join(content.not_healed) or "see the faults"
-        yield ""
-        yield f"**The cluster was not put back:** {escaped(why)}"
-    if content.broken_off:
-        yield ""
-        yield f"**The run was broken off:** {escaped(content.broken_off)}"
-    for limit, reason in verdict.allowed.items():
-        yield ""
-        yield f"**Beyond the limits of harm, on purpose** ({escaped(limit.replace('_', ' '))}): {escaped(reason)}"
-
-
-def _ledger(content: ReportContent) -> Iterator[str]:
-    rows = [(r.topic, r.whom, r.owed, r.delivered, r.violation, r.excused, r.not_judged, r.sum) for r in content.ledger]
-    yield from section("Ledger", COLUMNS, rows)
-
-
-def _guards(content: ReportContent) -> Iterator[str]:
-    if content.verdict.guards:
-        yield from _title("Why the evidence does not carry")
-        for guard in content.verdict.guards:
-            yield f"- **{escaped(guard.guard.replace('_', ' '))}**: {escaped(guard.what)}"
-
-
-def _objectives(content: ReportContent) -> Iterator[str]:
-    signs = {"met": "✓ met", "missed": "✕ missed", "not measured": "? not measured"}
-    rows = [(o.name, o.subject, o.window, o.asked, o.measured, signs[o.state]) for o in content.objectives]
-    yield from section("Objectives", ("objective", "of", "over", "asked for", "measured", "result"), rows)
-
-
-def _findings(content: ReportContent) -> Iterator[str]:
-    if content.findings:
-        yield from _title("Findings")
-    for shown in content.findings:
-        finding = shown.finding
-        notes = [f"during {', '.join(shown.faults)}"] if shown.faults else []
-        notes += ["predicted"] if shown.predicted else []
-        told = f" ({escaped('; '.join(notes))})" if notes else ""
-        yield f"**{finding.severity} {escaped(shown.rules)}**: {escaped(finding.title)}{told}"
-        yield ""
-        for proof in shown.proofs if finding.severity is not Severity.INFORMATION else ():
-            yield from _proof(proof, alone=len(shown.proofs) == 1)
-
-
-def _proof(proof: Proof, *, alone: bool) -> Iterator[str]:
-    """Yield the evidence of one rule: ranges if possible, else its first rows."""
-    finding = proof.finding
-    reason = f" ({escaped(finding.reason)})" if finding.reason else ""
-    if not alone:
-        yield f"{escaped(finding.rule)}: {escaped(finding.title)}{reason}:"
-        yield ""
-    elif reason:
-        known = "Known" if finding.severity is Severity.VIOLATION else "Allowed"
-        yield f"{known}{reason}."
-        yield ""
-    if proof.ranges:
-        yield from (f"- {escaped(told)}" for told in proof.ranges)
-        if proof.more:
-            yield f"- {number(proof.more)} more"
-        yield ""
-        yield f"{counted(finding.count, 'row')} in `evidence/{finding.check}.jsonl`."
-        yield ""
-        return
-    yield from _table(proof.table.columns, proof.table.rows[:MOST_ROWS])
-    if finding.count > MOST_ROWS:
-        yield f"{MOST_ROWS} of {number(finding.count)} rows; all in `evidence/{finding.check}.jsonl`."
-        yield ""
-
-
-def _stalls(content: ReportContent) -> Iterator[str]:
-    if content.explanations:
-        yield from _title("Why it stalled")
-    for e in content.explanations:
-        counts = [f"{number(count)} {name}" for name, count in (*e.outcomes, *e.errors)]
-        counts += [] if e.errors else ["no client error"]
-        told = f" ({escaped('; '.join(counts))})" if counts else ""
-        at = since(content.axis.seconds(e.stall.longest.began))
-        where = f"**{escaped(e.stall.longest.who)}** at {at}, {escaped(named(e.stall.places))}"
-        yield f"- {where}: {escaped(e.because)}{told}"
-
-
-def _faults(content: ReportContent) -> Iterator[str]:
     def moment(at: int | None) -> str:
         return "never" if at is None else since(content.axis.seconds(at))
 
-    rows = [
-        (
-            f.name,
-            f.step,
-            f.targets,
-            moment(f.applied),
-            moment(f.healed),
-            "✓" if f.took and f.undone else f"✕ {f.why or ''}",
-        )
-        for f in content.faults
-    ]
-    yield from section("Faults", ("fault", "step", "whom", "in place", "undone", "took and undone"), rows)
-    if content.waits:
-        yield from _title("Waits and looks")
-    for one in content.waits:
-        until = f" to {moment(one.applied)}" if one.applied is not None else ""
-        why = f": {one.why}" if one.why else ""
-        yield f"- {escaped(f'{one.name}: {one.step}, {moment(one.invoked)}{until}{why}')}"
+    signs = {"met": "✓ met", "missed": "✕ missed", "not measured": "? not measured"}
+    values = {field.name: getattr(content, field.name) for field in fields(content)} | {
+        "most_rows": MOST_ROWS,
+        "ledger_columns": COLUMNS,
+        "ledger_rows": [
+            (r.topic, r.whom, r.owed, r.delivered, r.violation, r.excused, r.not_judged, r.sum) for r in content.ledger
+        ],
+        "objective_rows": [
+            (o.name, o.subject, o.window, o.asked, o.measured, signs[o.state]) for o in content.objectives
+        ],
+        "fault_rows": [
+            (f.name, f.step, f.targets, moment(f.applied), moment(f.healed), _took(f)) for f in content.faults
+        ],
+        "decision_rows": [
+            (moment(d.at), d.time, d.who, d.entry or "", d.says, d.text or "") for d in content.verdict.decisions
+        ],
+        "measure_columns": ("figure", "of", *map(window_name, content.windows)),
+        "measure_rows": [(row.name, row.subject or "all", *row.cells) for row in content.measures],
+        "identity": [f"{name} {value}" for name, value in content.identity],
+        "waits": [_wait(one, moment) for one in content.waits],
+        "counts": _counts,
+    }
+    return rendered("chaosk.report", "report.md.j2", values)
 
 
-def _decisions(content: ReportContent) -> Iterator[str]:
-    rows = [
-        (since(content.axis.seconds(d.at)), d.time, d.who, d.entry or "", d.says, d.text or "")
-        for d in content.verdict.decisions
-    ]
-    yield from section("Decisions and notes", ("moment", "UTC", "who", "entry", "what", "text"), rows)
+def _took(fault: Fault) -> str:
+    return "✓" if fault.took and fault.undone else f"✕ {fault.why or ''}"
 
 
-def _clocks(content: ReportContent) -> Iterator[str]:
-    if content.clocks:
-        yield from _title("Clocks of hosts")
-    for told in content.clocks:
-        yield f"- {escaped(told)}"
+def _wait(one: Fault, moment: Callable[[int | None], str]) -> str:
+    until = f" to {moment(one.applied)}" if one.applied is not None else ""
+    why = f": {one.why}" if one.why else ""
+    return f"{one.name}: {one.step}, {moment(one.invoked)}{until}{why}"
 
 
-def _measures(content: ReportContent) -> Iterator[str]:
-    columns = ("figure", "of", *(window_name(window) for window in content.windows))
-    rows = [(row.name, row.subject or "all", *row.cells) for row in content.measures]
-    if rows:
-        yield ""
-        yield "<details><summary>Measured</summary>"
-        yield ""
-        yield from _table(columns, rows)
-        yield "</details>"
+def _counts(explained: Explanation) -> list[str]:
+    """Return the outcomes and errors of calls during a stall, with their numbers."""
+    counts = [f"{number(count)} {name}" for name, count in (*explained.outcomes, *explained.errors)]
+    return counts if explained.errors else [*counts, "no client error"]
 
 
-def _foot(content: ReportContent) -> Iterator[str]:
-    yield ""
-    yield escaped(" · ".join(f"{name} {value}" for name, value in content.identity))
-    for note in content.notes:
-        yield ""
-        yield f"Could not be read: {escaped(note)}"
+def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a title and a table, every cell escaped; empty without rows."""
+    return Markup(f"\n### {escaped(title)}\n\n{table(columns, rows)}") if rows else ""  # noqa: S704 - as above
 
 
-def _title(text: str) -> tuple[str, ...]:
-    return ("", f"### {text}", "")
-
-
-def section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a title and a table, every cell escaped; empty without rows."""
-    if rows:
-        yield from _title(title)
-        yield from _table(columns, rows)
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table and an empty line, every cell escaped; empty without rows."""
     lines = [f"| {' | '.join(escaped(cell, cell=True) or ' ' for cell in row)} |" for row in rows]
-    if lines:
-        yield f"| {' | '.join(escaped(column, cell=True) for column in columns)} |"
-        yield f"|{' --- |' * len(columns)}"
-        yield from lines
-        yield ""
+    if not lines:
+        return ""
+    head = f"| {' | '.join(escaped(column, cell=True) for column in columns)} |"
+    return Markup("\n".join((head, f"|{' --- |' * len(columns)}", *lines, "", "")))  # noqa: S704 - as above
+
+
+def code(lines: Sequence[str]) -> str:
+    """Return a block of lines, indented and otherwise unchanged, so that no content can end the block."""
+    return Markup("".join(f"    {printable(part)}\n" for line in lines for part in line.splitlines()))  # noqa: S704

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from chaosk.campaign.explore.outcome import exit_code
 from chaosk.campaign.explore.record import Exploration, FailingSequence, Trial
@@ -11,9 +11,8 @@ from chaosk.campaign.explore.space import Space
 from chaosk.campaign.gate.outcome import state_of
 from chaosk.core.errors import ExitCode
 from chaosk.core.figures import counted, metric_name, seconds
-from chaosk.core.printable import printable
 from chaosk.core.units import format_duration
-from chaosk.report.markdown import escaped, section
+from chaosk.report.markdown import rendered
 from chaosk.report.words import SIGNS
 
 _TONES = {ExitCode.PASS: "pass", ExitCode.FAIL: "violation", ExitCode.NOT_HEALED: "violation"}
@@ -43,32 +42,25 @@ def _nothing(told: Exploration) -> str:
 
 def markdown(told: Exploration, space: Space, again: str) -> str:
     """Return the report, headline first; ``again`` is the command that runs the failing sequence again."""
-    return "\n".join(_lines(told, space, again)) + "\n"
+    sequences = (("The smallest that fails alike", told.smallest), ("As it was found", told.found))
+    trials = (("Rounds", "round", "round"), ("Smaller sequences", "sequence", "smaller"))
+    values = {
+        "sign": SIGNS[_TONES.get(exit_code(told), "inconclusive")],
+        "headline": headline(told),
+        "name": told.name,
+        "hypothesis": space.scenario["hypothesis"],
+        "why_ended": told.why_ended,
+        "again": again,
+        "sequences": [(title, _moves(found.sequence, space)) for title, found in sequences if found is not None],
+        "trials": [(title, noun, [_trial(one) for one in told.of(kind)]) for title, noun, kind in trials],
+        "facts": [f"{name} {value}" for name, value in _facts(told)],
+    }
+    return rendered("chaosk.campaign.explore", "explore.md.j2", values)
 
 
-def _lines(told: Exploration, space: Space, again: str) -> Iterator[str]:
-    yield f"## {SIGNS[_TONES.get(exit_code(told), 'inconclusive')]} {escaped(headline(told))}"
-    yield ""
-    yield f"**{escaped(told.name)}** — {escaped(space.scenario['hypothesis'])}"
-    if told.why_ended:
-        yield ""
-        yield f"**Why it ended:** {escaped(told.why_ended)}"
-    if again:
-        yield from ("", "Again:", "", f"    {printable(again)}")
-    for title, found in (("The smallest that fails alike", told.smallest), ("As it was found", told.found)):
-        if found is not None:
-            yield from _sequence(title, found, space)
-    yield from _trials("Rounds", told.of("round"), "round")
-    yield from _trials("Smaller sequences", told.of("smaller"), "sequence")
-    yield ""
-    yield escaped(" · ".join(f"{name} {value}" for name, value in _facts(told)))
-
-
-def _sequence(title: str, found: FailingSequence, space: Space) -> Iterator[str]:
-    every = found.sequence
+def _moves(every: Sequence[DrawnFault], space: Space) -> list[tuple[str, str, str, str]]:
     rows = [_move(move, every[n - 1].name if n else None, space) for n, move in enumerate(every)]
-    rows = rows or [("none", "", "", "")]
-    yield from section(title, ("fault", "what", "starts", "lasts"), rows)
+    return rows or [("none", "", "", "")]
 
 
 def _move(move: DrawnFault, before: str | None, space: Space) -> tuple[str, str, str, str]:
@@ -85,19 +77,15 @@ def _plain(value: object) -> str:
     return ", ".join(map(_plain, value)) if isinstance(value, list) else str(value)
 
 
-def _trials(title: str, trials: tuple[Trial, ...], noun: str) -> Iterator[str]:
-    rows = [
-        (
-            str(one.number),
-            ", ".join(one.steps) or "none",
-            f"{SIGNS.get(state_of(one.attempt), '·')} {one.attempt.said or one.attempt.exit_code}",
-            ", ".join(map(metric_name, one.breaches)),
-            seconds(one.attempt.seconds or 0.0),
-            one.attempt.folder or "",
-        )
-        for one in trials
-    ]
-    yield from section(title, (noun, "faults", "verdict", "wrong", "took", "run"), rows)
+def _trial(one: Trial) -> tuple[str, ...]:
+    return (
+        str(one.number),
+        ", ".join(one.steps) or "none",
+        f"{SIGNS.get(state_of(one.attempt), '·')} {one.attempt.said or one.attempt.exit_code}",
+        ", ".join(map(metric_name, one.breaches)),
+        seconds(one.attempt.seconds or 0.0),
+        one.attempt.folder or "",
+    )
 
 
 def _facts(told: Exploration) -> Iterator[tuple[str, object]]:

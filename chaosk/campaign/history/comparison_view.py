@@ -11,12 +11,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from chaosk.campaign.history.comparison import FigureRow, RunColumn, RunComparison
+from chaosk.campaign.history.comparison import RunColumn, RunComparison
 from chaosk.campaign.history.differences import Difference
 from chaosk.campaign.history.history import Figure
 from chaosk.core.figures import figure, metric_name
 from chaosk.core.printable import printable
-from chaosk.report.markdown import escaped, section
+from chaosk.report.markdown import rendered as markdown_page
 from chaosk.report.measures import window_name
 from chaosk.report.pages import rendered
 from chaosk.report.terminal import STYLES
@@ -49,7 +49,21 @@ def html(told: RunComparison, svg: str) -> str:
 
 def markdown(told: RunComparison) -> str:
     """Return the page without the drawing, for a pull request; every value is escaped."""
-    return "\n".join(_lines(told)) + "\n"
+    names = ("letter", "scenario", "began", "cluster", "headline", "took", "folder")
+    values = {
+        "title": _title(told),
+        "runs": [
+            [(f"{SIGNS[one.verdict]} " if name == "headline" else "") + _run(one)[name] for name in names]
+            for one in told.runs
+        ],
+        "letters": [column.letter for column in told.runs],
+        "differences": [(each.group, each.setting, *_values(each)) for each in told.differences[:MOST_ROWS]],
+        "figures": [
+            (metric_name(row.metric), row.subject, window_name(row.window), *_cells(row.values)) for row in told.figures
+        ],
+        "notes": _notes(told),
+    }
+    return markdown_page("chaosk.campaign.history", "comparison.md.j2", values)
 
 
 def as_json(told: RunComparison) -> str:
@@ -129,21 +143,3 @@ def _values(one: Difference) -> list[str]:
 
 def _cells(values: Sequence[Figure | None]) -> list[str]:
     return ["" if one is None else figure(one.value, one.unit, censored=one.censored) for one in values]
-
-
-def _lines(told: RunComparison) -> Iterator[str]:
-    yield f"## {escaped(_title(told))}"
-    names = ("letter", "scenario", "began", "cluster", "headline", "took", "folder")
-    rows = [[(f"{SIGNS[one.verdict]} " if n == "headline" else "") + _run(one)[n] for n in names] for one in told.runs]
-    yield from section("Runs", ("run", "scenario", "began", "cluster", "verdict", "took", "folder"), rows)
-    letters = [column.letter for column in told.runs]
-    different = [(each.group, each.setting, *_values(each)) for each in told.differences[:MOST_ROWS]]
-    yield from section("What differs", ("", "setting", *letters), different)
-    yield from section("Figures", ("figure", "of", "over", *letters), [_figure(row) for row in told.figures])
-    for note in _notes(told):
-        yield ""
-        yield escaped(note)
-
-
-def _figure(row: FigureRow) -> tuple[str, ...]:
-    return (metric_name(row.metric), row.subject, window_name(row.window), *_cells(row.values))

@@ -11,7 +11,7 @@ from rich.text import Text
 from chaosk.campaign.history.coverage import Coverage, CoverageCell
 from chaosk.core.figures import counted
 from chaosk.core.printable import printable
-from chaosk.report.markdown import escaped, section
+from chaosk.report.markdown import rendered
 from chaosk.report.words import SIGNS
 
 NEVER = "·"
@@ -38,19 +38,9 @@ def on_terminal(told: Coverage) -> Iterator[RenderableType]:
 
 def markdown(told: Coverage) -> str:
     """Return the same in Markdown; every value is escaped."""
-    return "\n".join(_lines(told)) + "\n"
-
-
-def _lines(told: Coverage) -> Iterator[str]:
-    yield "## What was tried"
-    yield ""
-    yield escaped(legend(told))
-    for title, columns, cells in _tables(told):
-        yield from section(title, ("fault", *columns), _rows(told.faults, columns, cells))
-    yield ""
-    yield "### Never tried"
-    yield ""
-    yield from (f"- {escaped(what)}: {escaped(missing)}" for what, missing in _missing(told))
+    tables = [(title, columns, _rows(told.faults, columns, cells)) for title, columns, cells in _tables(told)]
+    values = {"legend": legend(told), "tables": tables, "missing": _missing(told)}
+    return rendered("chaosk.campaign.history", "coverage.md.j2", values)
 
 
 def legend(told: Coverage) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 
 import structlog
 
-from chaosk.hosts.scripts import script
+from chaosk.hosts.commands import service
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
-from chaosk.spec.inventory import Inventory, KafkaProcess, ScriptService
+from chaosk.spec.inventory import Inventory, KafkaProcess
 
 log = structlog.get_logger()
 
@@ -22,20 +23,12 @@ directories, and the links to installations."""
 
 def ask(inventory: Inventory, host: str) -> Command:
     """Return the command that prints the host's state, one fact a line."""
-    services = (process.service for process in inventory.processes(host))
-    words = (
-        word
-        for service in services
-        for word in (
-            ("script", service.pid_file) if isinstance(service, ScriptService) else ("systemd", service.systemd)
-        )
-    )
+    words = (word for process in inventory.processes(host) for word in service.place(process)[:2])
     folders = dict.fromkeys(folder for process in inventory.processes(host) for folder in process.data)
     data = (word for folder in folders for word in ("data", folder))
     found = (process.installation for process in inventory.processes(host) if isinstance(process, KafkaProcess))
     links = (word for link in dict.fromkeys(one.link for one in found if one) for word in ("link", link))
-    argv = ("sh", "-c", script("state"), "chaosk", *words, *data, *links)
-    return Command(host=host, argv=argv, sudo=True, timeout=20.0, repeatable=True)
+    return script_command(host, "state", *words, *data, *links, timeout=20.0)
 
 
 def changes(before: str, after: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from chaosk.core.errors import StepError
 from chaosk.core.model import Model
 from chaosk.core.printable import printable
 from chaosk.hosts.localhost import HERE
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script, script_command
 from chaosk.spec.command import Command, Result
 from chaosk.spec.contracts.step import Deed, Fact, PreparedFault, Run
 
@@ -131,7 +131,9 @@ def arm(lease: Lease, seconds: float) -> Command:
     """Copy the undo to the host and start its timer; fails unless both are confirmed."""
     parts = (script("lease"), lease.about + "\n", lease.undo, lease.check, lease.look)
     bundle = "".join(f"{part.count(chr(10))}\n{part}" for part in parts)
-    return _command(lease.host, "arm", lease.id, f"{seconds:.2f}", stdin=bundle)
+    return script_command(
+        lease.host, "lease", "arm", lease.id, f"{seconds:.2f}", timeout=QUICK, stdin=bundle, repeatable=False
+    )
 
 
 def renew(lease: Lease, seconds: float, after: int = 0) -> Command:
@@ -140,12 +142,14 @@ def renew(lease: Lease, seconds: float, after: int = 0) -> Command:
     The output has the host's checks since number ``after``, for :func:`seen`. The host deletes the checks up to
     ``after``.
     """
-    return _command(lease.host, "renew", lease.id, lease.run, f"{seconds:.2f}", str(after), repeatable=True)
+    return script_command(
+        lease.host, "lease", "renew", lease.id, lease.run, f"{seconds:.2f}", str(after), timeout=QUICK
+    )
 
 
 def looks(lease: Lease, after: int) -> Command:
     """Return the host's checks since number ``after``, without a renewal."""
-    return _command(lease.host, "looks", lease.id, str(after), repeatable=True)
+    return script_command(lease.host, "lease", "looks", lease.id, str(after), timeout=QUICK)
 
 
 def seen(result: Result) -> tuple[HostObservation, ...]:
@@ -182,22 +186,22 @@ def undoing(lease: Lease, command: Command) -> Command:
 
 def heal(host: str, lease: str) -> Command:
     """Undo and check a fault now, by the lease that its host keeps."""
-    return _command(host, "heal", lease, timeout=2 * UNDO_WITHIN, repeatable=True, alone=True)
+    return script_command(host, "lease", "heal", lease, timeout=2 * UNDO_WITHIN, alone=True)
 
 
 def disarm(host: str, lease: str) -> Command:
     """Stop the timer and delete the lease of a fault that is undone; idempotent."""
-    return _command(host, "disarm", lease, timeout=UNDO_WITHIN + QUICK, repeatable=True)
+    return script_command(host, "lease", "disarm", lease, timeout=UNDO_WITHIN + QUICK)
 
 
 def halt(host: str, run: str) -> Command:
     """Make the host refuse all further injections of a run."""
-    return _command(host, "halt", run, repeatable=True)
+    return script_command(host, "lease", "halt", run, timeout=QUICK)
 
 
 def listing(host: str) -> Command:
     """List all leases of a host, for :func:`held`."""
-    return _command(host, "list", repeatable=True)
+    return script_command(host, "lease", "list", timeout=QUICK)
 
 
 def held(host: str, listed: str) -> tuple[ReportedLease, ...]:
@@ -267,16 +271,6 @@ def _wrapped(command: Command, *words: str, wait: float) -> Command:
         return command
     argv = ("sh", "-c", script("lease"), "chaosk", *words, *command.argv)
     return command.model_copy(update={"argv": argv, "timeout": command.timeout + wait})
-
-
-def _command(
-    host: str, *words: str, stdin: str | None = None, timeout: float = QUICK, repeatable: bool = False,
-    alone: bool = False,
-) -> Command:  # fmt: skip
-    argv = ("sh", "-c", script("lease"), "chaosk", *words)
-    return Command(
-        host=host, argv=argv, sudo=host != HERE, stdin=stdin, timeout=timeout, repeatable=repeatable, alone=alone
-    )
 
 
 def guarded(deed: Deed, by_host: dict[str, Lease]) -> Deed:

@@ -6,8 +6,7 @@ the run that locks the first host. Like the lease of a fault, it is renewed whil
 
 from __future__ import annotations
 
-from chaosk.hosts.localhost import HERE
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 
 SECONDS = 30.0
@@ -18,24 +17,19 @@ HALTED = 3
 
 def take(host: str, run: str, by: str, seconds: float = SECONDS) -> Command:
     """Take the lock on a host; fails, and prints the holder, if another run has it."""
-    return _command(host, "take", run, f"{seconds:.2f}", f"the run {run} of {by}")
+    return script_command(host, "lock", "take", run, f"{seconds:.2f}", f"the run {run} of {by}", timeout=20.0)
 
 
 def keep(host: str, run: str, seconds: float = SECONDS) -> Command:
     """Renew the lock for so many seconds from now; fails if another run has taken it over."""
-    return _command(host, "keep", run, f"{seconds:.2f}")
+    return script_command(host, "lock", "keep", run, f"{seconds:.2f}", timeout=20.0)
 
 
 def leave(host: str, run: str) -> Command:
     """Release the lock, if this run has it."""
-    return _command(host, "leave", run)
+    return script_command(host, "lock", "leave", run, timeout=20.0)
 
 
 def show(host: str) -> Command:
     """Print the holder of the lock."""
-    return _command(host, "show")
-
-
-def _command(host: str, *words: str) -> Command:
-    argv = ("sh", "-c", script("lock"), "chaosk", *words)
-    return Command(host=host, argv=argv, sudo=host != HERE, timeout=20.0, repeatable=True)
+    return script_command(host, "lock", "show", timeout=20.0)

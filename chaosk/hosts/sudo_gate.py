@@ -10,27 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import get_args
 
 from chaosk.core.errors import StepError, UsageError
 from chaosk.hosts import fingerprint
-from chaosk.hosts.commands import (
-    brokertool,
-    corruption,
-    disk,
-    identity,
-    mapper,
-    oom,
-    ownership,
-    readonly,
-    service,
-    supervisor,
-    topictool,
-    versions,
-    wiping,
-)
+from chaosk.hosts.commands import brokertool, identity, reversible, service, supervisor, topictool, versions
 from chaosk.hosts.commands.dump import batches, markers
 from chaosk.hosts.scripts import PARTS, part, script
 from chaosk.spec import principal
@@ -150,20 +136,19 @@ def _list(inventory: Inventory) -> Iterator[str]:
     """Yield the allowed commands on services and checks of hosts, a line each; a tab ends a word."""
     own_kernels = any(host.own_kernel or host.power is not None for host in inventory.hosts.values())
     for process in inventory.every_process():
-        for command in _on(process):
-            yield _line("service", command)
+        yield from _lines("service", _on(process))
         yield from _on_supervisor(process)
         yield from _on_identity(inventory, process)
     for server in (*inventory.brokers.values(), *inventory.controllers.values()):
         yield from _on_versions(server)
     for broker in inventory.brokers.values():
         if broker.data:
-            for ask in (markers, batches):
-                yield _line("dump", ask(inventory.kafka, broker, ()))
+            yield from _lines("dump", (ask(inventory.kafka, broker, ()) for ask in (markers, batches)))
         for folder in broker.data:
             yield from _on_folder(broker, folder)
-            yield from _on_disk(broker, folder) if own_kernels else ()
-        yield from _on_memory(broker) if own_kernels else ()
+            disk = reversible.mapped(broker, folder, "BOOT", "ID", ())
+            yield from _lines("mapper", disk) if own_kernels else ()
+        yield from _lines("oom", reversible.oom_kill(broker, "BOOT", "ID")) if own_kernels else ()
     yield from _on_settings(inventory)
     yield from _on_certificates(inventory) if brokertool.refused(inventory) is None else ()
     if own_kernels:
@@ -183,8 +168,7 @@ def _on(process: ServerProcess) -> Iterator[Command]:
 def _on_supervisor(process: ServerProcess) -> Iterator[str]:
     """Yield all commands on the supervisor of a process, without ids."""
     name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
-    for ask in (supervisor.fits, supervisor.hold, supervisor.is_held, supervisor.release, supervisor.is_released):
-        yield _line(name, ask(process, "ID"))
+    yield from _lines(name, supervisor.held(process, "ID"))
     if (noted := supervisor.note(process, "ID")) is not None:
         yield _line(name, noted)
 
@@ -204,45 +188,20 @@ def _on_versions(process: KafkaProcess) -> Iterator[str]:
     for version in process.installation.versions:
         for span in get_args(versions.Span):
             yield _line("version", versions.fits(process, version, span))
-        for ask in (versions.point, versions.is_switched):
-            yield _line("version", ask(process, version))
+        yield from _lines("version", (ask(process, version) for ask in (versions.point, versions.is_switched)))
         yield _line("service", versions.leave(process, version))
-    for look in (versions.is_away, versions.back, versions.is_back):
-        yield _line("version", look(process))
-
-
-def _on_owner(host: str, folder: str) -> Iterator[Command]:
-    """Yield all commands on the owner of a data directory; the ids come from the run."""
-    for account in get_args(ownership.Owner):
-        for ask in (ownership.fits, ownership.change, ownership.is_changed):
-            yield ask(host, folder, "ID", account)
-    yield from (ownership.restore(host, folder, "ID"), ownership.is_restored(host, folder, "ID"))
+    yield from _lines("version", (ask(process) for ask in (versions.is_away, versions.back, versions.is_back)))
 
 
 def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
     """Yield all commands on a data directory, without ids."""
-    yield _line("disk", disk.empty(broker.host, f"{folder.rstrip('/')}/"), skip=1)
-    for command in _on_owner(broker.host, folder):
-        yield _line("owner", command)
-    for ask in (readonly.fits, readonly.put, readonly.stands, readonly.lift, readonly.is_gone):
-        yield _line("readonly", ask(broker, folder, "ID"))
-    for ask in (wiping.fits, wiping.wipe, wiping.stands, wiping.settle, wiping.is_settled, wiping.discard, wiping.keep):
-        yield _line("wipe", ask(broker, folder, "ID"))
-    log = corruption.PartitionLog(broker, folder, "LOG", "ID")
-    for of_log in (corruption.fits, corruption.corrupt, corruption.is_recovered, corruption.mend, corruption.is_mended):
-        yield _line("corrupt", of_log(log))
-
-
-def _on_disk(broker: ServerProcess, folder: str) -> Iterator[str]:
-    """Yield all commands on the disk under a data directory, without ids and without the parameters of the fault."""
-    for ask in (mapper.fits, mapper.put, mapper.stands, mapper.lift, mapper.is_gone):
-        yield _line("mapper", ask(mapper.MappedDisk(broker, folder, "BOOT", "ID"), ()))
-
-
-def _on_memory(broker: ServerProcess) -> Iterator[str]:
-    """Yield all commands that make the kernel kill a broker, without ids."""
-    for ask in (oom.fits, oom.kill, oom.is_killed, oom.spare, oom.is_spared):
-        yield _line("oom", ask(broker, "BOOT", "ID"))
+    yield _listed(broker.host, "disk", f"{folder.rstrip('/')}/")
+    for account in get_args(reversible.Owner):
+        yield from _lines("owner", reversible.owned_by(broker.host, folder, "ID", account))
+    yield from _lines("readonly", reversible.read_only(broker, folder, "ID"))
+    yield from _lines("wipe", reversible.wipe(broker, folder, "ID"))
+    yield from _lines("wipe", (reversible.discard(broker, folder, "ID", keep=keep) for keep in (False, True)))
+    yield from _lines("corrupt", reversible.corrupt(broker, folder, "ID", "LOG"))
 
 
 def _on_settings(inventory: Inventory) -> Iterator[str]:
@@ -270,9 +229,13 @@ def _on_certificates(inventory: Inventory) -> Iterator[str]:
             yield _listed(host, "certificate", brokertool.keystore(name))
 
 
-def _line(name: str, command: Command, skip: int = 0) -> str:
-    """Return a command's words as a list line, without the first ``skip``."""
-    return _listed(command.host, name, *command.argv[4 + skip :])
+def _lines(name: str, commands: Iterable[Command]) -> Iterator[str]:
+    return (_line(name, command) for command in commands)
+
+
+def _line(name: str, command: Command) -> str:
+    """Return a command's words as a list line."""
+    return _listed(command.host, name, *command.argv[4:])
 
 
 def _listed(host: str, *words: str) -> str:

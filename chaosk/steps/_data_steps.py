@@ -11,20 +11,22 @@ from pydantic import Field
 
 from chaosk.core.errors import StepError
 from chaosk.hosts.commands import service
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import NodeKind
 from chaosk.spec.fields import Path
+from chaosk.steps._reversible_steps import ReversibleStep
 from chaosk.steps._server import Server, beside, servers
 
 
-class DataStep(Step, ABC):
-    """A step on one data directory of each targeted broker.
+class DataStep(ReversibleStep, ABC):
+    """A step that changes one data directory of each targeted broker.
 
     A broker that loses its only directory ends, and the undo starts it. A broker with several directories goes on
     without the lost one and uses it again only after a start, so the undo restarts it.
     """
 
-    lasting: ClassVar[bool] = True
+    asked_early: ClassVar[bool] = False
+    """Whether hosts are asked before the run, too, whether they can take the change."""
 
     target: str
     """The brokers; a target that names several hits all of them."""
@@ -68,6 +70,18 @@ class DataStep(Step, ABC):
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """Require that each process is the broker of the inventory, and holds the lock of the directory."""
+        yield from self._themselves(site)
+        if self.asked_early:
+            yield from super().before(site)
+
+    def before(self, site: Site) -> Iterator[Fact]:
+        """Require that the brokers run, that they are those of the inventory, and that the change is possible."""
+        for server in self.servers(site):
+            yield server.awake()
+        yield from self._themselves(site)
+        yield from super().before(site)
+
+    def _themselves(self, site: Site) -> Iterator[Fact]:
         for server, folder in self.places(site):
             yield server.itself(folder)
 
@@ -76,6 +90,16 @@ class DataStep(Step, ABC):
         for server, folder in self.places(site):
             yield f"the data directory {folder} of {server.name}"
             yield f"the process of {server.name}"
+
+    def undo(self, site: Site) -> Iterator[Deed]:
+        """Undo the change, and start ended brokers."""
+        yield from super().undo(site)
+        yield from self.started(site)
+
+    def healed(self, site: Site) -> Iterator[Fact]:
+        """Verify that the change is undone, and that the brokers serve."""
+        yield from super().healed(site)
+        yield from self.serving(site)
 
     def started(self, site: Site) -> Iterator[Deed]:
         """Start the brokers that do not run, and restart those with several directories; the last part of an undo.

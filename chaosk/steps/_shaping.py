@@ -9,12 +9,13 @@ from typing import ClassVar
 from chaosk.core.errors import StepError
 from chaosk.hosts.commands import shape
 from chaosk.hosts.firewall.rules import Direction, Rule, rules
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.contracts.target import Node
 from chaosk.steps._groups import Groups
+from chaosk.steps._reversible_steps import Change, ReversibleStep
 
 
-class Shaping(Groups, ABC):
+class Shaping(ReversibleStep, Groups, ABC):
     """A step on the packets between two groups, by queueing disciplines of the sending hosts."""
 
     what: ClassVar[str]
@@ -33,38 +34,20 @@ class Shaping(Groups, ABC):
         for host in self._rules(site):
             yield f"the queues of {host}"
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the kernel supports it, and that its queues are the default ones."""
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the queues of each host, with their filters; the kernel must support them, and have its own now."""
         for host, every in self._rules(site).items():
-            query = shape.fits(host, site.mark(), self.how(), every)
-            yield Fact(says=f"{host} can have {self.what} in its queues", query=query)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Install the queues, host after host."""
-        for host, every in self._rules(site).items():
-            yield Run(command=shape.put(host, site.mark(), self.how(), every))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the queues are complete, including the filters."""
-        for host, every in self._rules(site).items():
-            query = shape.stands(host, site.mark(), self.how(), every)
-            yield Fact(says=f"{self.what} is in place on {host}", query=query)
+            yield Change(
+                shape.shaped(host, site.mark(), self.how(), every),
+                fits=f"{host} can have {self.what} in its queues",
+                stands=f"{self.what} is in place on {host}",
+                gone=f"no queue of it is on {host}, which has those of before",
+            )
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the queues are in place and unchanged."""
         for host in self._rules(site):
             yield Fact(says=f"{self.what} is in place on {host}", query=shape.lasts(host, site.mark()))
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Remove the queues of this entry."""
-        for host in self._rules(site):
-            yield Run(command=shape.lift(host, site.mark()))
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that nothing is left, and that the original queues are back."""
-        for host in self._rules(site):
-            query = shape.is_gone(host, site.mark())
-            yield Fact(says=f"no queue of it is on {host}, which has those of before", query=query)
 
     def _rules(self, site: Site) -> dict[str, tuple[Rule, ...]]:
         """Return the packet rules by host; raises StepError if none of the packets leaves a host by a network."""

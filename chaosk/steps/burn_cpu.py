@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.core.units import Share
-from chaosk.hosts.commands import load
+from chaosk.hosts.commands import reversible
 from chaosk.steps._load_steps import LoadStep, ppm
 
 
@@ -18,7 +18,7 @@ class BurnCpu(LoadStep):
     checks its lease once a second, and ends with it.
     """
 
-    kind: ClassVar[load.Kind] = "cpu"
+    kind: ClassVar[reversible.Kind] = "cpu"
     what: ClassVar[str] = "processors"
     within: ClassVar[float] = 10.0
     example: ClassVar[str] = """\

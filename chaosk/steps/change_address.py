@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.commands import address as addresses
+from chaosk.hosts.commands import reversible
+from chaosk.hosts.commands.reversible import Reversible
 from chaosk.hosts.firewall import commands
 from chaosk.hosts.firewall.party import SELF
 from chaosk.hosts.firewall.rules import ARRIVING, LEAVING, Rule
@@ -73,7 +74,7 @@ for: 30s
         """Require that the host can take the address and the broker serves there; raises StepError without a name."""
         for server in servers(site, "broker", self.target):
             _check_names(site, server)
-            query = addresses.fits(server.process.host, site.mark(), self.address, _ports(site, server))
+            query = self._address(site, server).fits
             yield Fact(says=f"{server.name} can have the address {self.address}", query=query)
 
     def before(self, site: Site) -> Iterator[Fact]:
@@ -86,7 +87,7 @@ for: 30s
         server = self.broker(site)
         host, names = server.process.host, _names(site, server)
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
-        yield Run(command=addresses.add(host, site.mark(), self.address))
+        yield Run(command=self._address(site, server).put)
         yield Names(action="move", names=names, to=self.address)
         yield Run(command=commands.install(host, which, self._rules(site, server), "reject", by))
 
@@ -95,7 +96,7 @@ for: 30s
         server = self.broker(site)
         host = server.process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
-        yield Fact(says=f"{host} has {self.address}", query=addresses.there(host, site.mark(), self.address))
+        yield Fact(says=f"{host} has {self.address}", query=self._address(site, server).stands)
         query = commands.standing(host, which, self._rules(site, server), "reject", by)
         yield Fact(says=f"{host} refuses it at every other address", query=query)
         at = f"broker_at({server.node.id}, {self.address})"
@@ -111,11 +112,12 @@ for: 30s
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Remove the rules, restore the names, remove the address."""
-        host = self.broker(site).process.host
+        server = self.broker(site)
+        host = server.process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         yield Run(command=commands.remove(host, which, by))
         yield Names(action="restore")
-        yield Run(command=addresses.remove(host, site.mark(), self.address))
+        yield Run(command=self._address(site, server).lift)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that nothing of this entry is left, and that the names resolve."""
@@ -123,11 +125,14 @@ for: 30s
         yield Fact(says="the brokers' names are known", query="names_known", within=_WITHIN)
 
     def _gone(self, site: Site) -> Iterator[Fact]:
-        host = self.broker(site).process.host
+        server = self.broker(site)
+        host = server.process.host
         which, by = commands.cut(site.run_id, site.entry), site.inventory.hosts[host].firewall
         yield Fact(says=f"no rule of it is on {host}", query=commands.gone(host, which, by))
-        query = addresses.is_gone(host, site.mark(), self.address)
-        yield Fact(says=f"{host} has no address of chaosk's", query=query)
+        yield Fact(says=f"{host} has no address of chaosk's", query=self._address(site, server).gone)
+
+    def _address(self, site: Site, server: Server) -> Reversible:
+        return reversible.address(server.process.host, site.mark(), self.address, _ports(site, server))
 
     def _rules(self, site: Site, server: Server) -> tuple[Rule, ...]:
         """Return rules between chaosk's machine and the client ports: pass the new address, stop the others."""

@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.hosts.commands import corruption, service
-from chaosk.hosts.commands.corruption import PartitionLog
+from chaosk.hosts.commands import reversible, service
 from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.steps._data_steps import DataStep
 from chaosk.steps._partitions import owned
-from chaosk.steps._server import SHUTDOWN, STARTUP, Server, crash, each
+from chaosk.steps._reversible_steps import Change
+from chaosk.steps._server import SHUTDOWN, STARTUP, crash, each
 
 
 class CorruptLog(DataStep):
@@ -37,50 +37,46 @@ corrupt_log: {target: "follower(orders, 0)", topic: orders}
     partition: Annotated[int, Field(ge=0)] = 0
     """The partition; the brokers must have replicas of it."""
 
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the change of each broker's log; a recovered log has nothing of it any more."""
+        for server, folder in self.places(site):
+            log = f"{self.topic}-{self.partition}"
+            yield Change(
+                reversible.corrupt(server.process, folder, site.mark(folder, log), log),
+                fits=f"{log} of {server.name} can be corrupted",
+                stands=f"{server.name} has recovered {log}",
+                gone=f"{log} of {server.name} is not corrupted",
+                within=STARTUP,
+            )
+
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the topic is the scenario's, that the broker runs, and that there is a segment to corrupt."""
         yield owned(self.topic)
-        for server, log in self.logs(site):
-            yield server.awake()
-            yield server.itself(log.folder)
-            yield Fact(says=f"{log.name} of {server.name} can be corrupted", query=corruption.fits(log))
+        yield from super().before(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Kill and hold the broker, corrupt the log, start the broker, wait for recovery, delete the saved bytes."""
-        every, logs = self.servers(site), tuple(self.logs(site))
+        every = self.servers(site)
         yield from crash(every, lease_id(site.run_id, site.entry))
         for server in every:
             yield server.gone(SHUTDOWN)
-        for _, log in logs:
-            yield Run(command=corruption.corrupt(log))
+        yield from super().inject(site)
         yield from each(every, service.start)
-        for server, log in logs:
-            says = f"{server.name} has recovered {log.name}"
-            yield Fact(says=says, query=corruption.is_recovered(log), within=STARTUP)
-        for _, log in logs:
-            yield Run(command=corruption.mend(log))
+        yield from super().verify(site)
+        for change in self.made(site):
+            yield Run(command=change.commands.lift)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that no corrupt bytes are left, and that the broker serves."""
-        for server, log in self.logs(site):
-            yield Fact(says=f"{log.name} of {server.name} is not corrupted", query=corruption.is_mended(log))
-        yield from self.serving(site)
+        return self.healed(site)
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Stop the broker, which may have the log open, restore the bytes, start it; needed after an interruption."""
         yield from each(self.servers(site), service.stop)
         for server in self.servers(site):
             yield server.gone(SHUTDOWN)
-        for _, log in self.logs(site):
-            yield Run(command=corruption.mend(log))
+        yield from super().undo(site)
+
+    def started(self, site: Site) -> Iterator[Deed]:
+        """Start the brokers, which were stopped."""
         yield from each(self.servers(site), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that no corrupt bytes are left, and that the broker serves."""
-        return self.verify(site)
-
-    def logs(self, site: Site) -> Iterator[tuple[Server, PartitionLog]]:
-        """Yield each broker with its log of the partition."""
-        for server, folder in self.places(site):
-            name = f"{self.topic}-{self.partition}"
-            yield server, PartitionLog(server.process, folder, name, site.mark(folder, name))

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.core.units import Share, Size
-from chaosk.hosts.commands import load
+from chaosk.hosts.commands import reversible
 from chaosk.steps._load_steps import LoadStep, ppm
 
 
@@ -19,7 +19,7 @@ class EatMemory(LoadStep):
     checks its lease once a second, and ends with it.
     """
 
-    kind: ClassVar[load.Kind] = "memory"
+    kind: ClassVar[reversible.Kind] = "memory"
     what: ClassVar[str] = "memory"
     within: ClassVar[float] = 60.0
     example: ClassVar[str] = """\

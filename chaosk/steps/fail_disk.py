@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from chaosk.hosts.commands.mapper import Ill
+from chaosk.hosts.commands.reversible import Ill
 from chaosk.steps._mapper_steps import MapperStep
 
 

@@ -8,11 +8,12 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.core.units import Size
-from chaosk.hosts.commands import disk, service
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.hosts.commands import reversible, service
+from chaosk.spec.contracts.step import Deed, Fact, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep
-from chaosk.steps._server import Server, beside, each
+from chaosk.steps._reversible_steps import Change
+from chaosk.steps._server import beside, each
 
 
 class FillDisk(DataStep):
@@ -46,7 +47,8 @@ for: 30s
 
     def harm(self, site: Site) -> Iterator[Harm]:
         """Yield every server on the hosts: the inventory does not tell which of them share the file system."""
-        yield Harm(away=tuple(server.node for server in self._every(site)))
+        own = self.servers(site)
+        yield Harm(away=tuple(server.node for server in (*own, *beside(site, own))))
 
     def holds(self, site: Site) -> Iterator[str]:
         """Yield the directories, and the processes, any of which may end and is then started by the undo."""
@@ -54,50 +56,33 @@ for: 30s
         for server in beside(site, self.servers(site)):
             yield f"the process of {server.name}"
 
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the file of each directory; df confirms the free space."""
+        for server, folder in self.places(site):
+            yield Change(
+                reversible.fill(server.process.host, folder, site.mark(), *self._much()),
+                fits=f"there is room for the file in {folder} of {server.name}",
+                stands=f"{folder} of {server.name} is filled",
+                gone=f"no file of chaosk's is in {folder} of {server.name}",
+                steady=self.size is not None,
+            )
+
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that all servers of the host run, and that the file fits."""
         for server in beside(site, self.servers(site)):
             yield server.awake()
-        for server, folder in self.places(site):
-            yield server.awake()
-            yield server.itself(folder)
-            host, file = server.process.host, self._file(site, folder)
-            says = f"there is room for the file in {folder} of {server.name}"
-            yield Fact(says=says, query=disk.fits(host, file, *self._much()))
+        yield from super().before(site)
 
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Create the file."""
-        for server, folder in self.places(site):
-            yield Run(command=disk.fill(server.process.host, self._file(site, folder), *self._much()))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the file is complete, and that df confirms the free space."""
-        for server, folder in self.places(site):
-            query = disk.is_filled(server.process.host, self._file(site, folder), *self._much())
-            yield Fact(says=f"{folder} of {server.name} is filled", query=query, steady=self.size is not None)
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Remove the file, and start ended servers."""
-        for server, folder in self.places(site):
-            yield Run(command=disk.empty(server.process.host, self._file(site, folder)))
+    def started(self, site: Site) -> Iterator[Deed]:
+        """Start all ended servers of the host."""
         yield from each(beside(site, self.servers(site)), service.start)
-        yield from self.started(site)
+        yield from super().started(site)
 
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the file is gone, and that every server of the host serves."""
-        for server, folder in self.places(site):
-            query = disk.is_gone(server.process.host, self._file(site, folder))
-            yield Fact(says=f"no file of chaosk's is in {folder} of {server.name}", query=query)
+    def serving(self, site: Site) -> Iterator[Fact]:
+        """Verify that every server of the host serves."""
         for server in beside(site, self.servers(site)):
             yield from server.back()
-        yield from self.serving(site)
+        yield from super().serving(site)
 
-    def _every(self, site: Site) -> tuple[Server, ...]:
-        own = self.servers(site)
-        return (*own, *beside(site, own))
-
-    def _file(self, site: Site, folder: str) -> str:
-        return disk.file_name(folder, site.mark())
-
-    def _much(self) -> tuple[disk.How, int]:
+    def _much(self) -> tuple[reversible.How, int]:
         return ("size", self.size) if self.size is not None else ("free", self.free or 0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.hosts.commands import oom, service, supervisor
+from chaosk.hosts.commands import service, supervisor
+from chaosk.hosts.commands.reversible import Reversible, oom_kill
 from chaosk.hosts.lease import lease_id
-from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
-from chaosk.spec.inventory import Inventory, ServerProcess
+from chaosk.spec.inventory import Inventory
 from chaosk.steps._own_kernel import shared
 from chaosk.steps._server import SOON, each
 from chaosk.steps._service_steps import TakeDown
@@ -46,34 +46,34 @@ for: 30s
     def suits(self, site: Site) -> Iterator[Fact]:
         """Require that the supervisor can be held, and that the kernel would kill this server and no other process."""
         yield from super().suits(site)
-        for who, name, query in self._held(site, supervisor.fits):
-            yield Fact(says=f"{who} can be kept from starting {name} again", query=query)
-        for name, query in self._asked(site, oom.fits):
-            yield Fact(says=f"the kernel would kill {name}, short of memory", query=query)
+        for who, name, held in self._held(site):
+            yield Fact(says=f"{who} can be kept from starting {name} again", query=held.fits)
+        for name, killed in self._killed(site):
+            yield Fact(says=f"the kernel would kill {name}, short of memory", query=killed.fits)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Hold or record the supervisor, then send the signal to each server, or trigger the OOM killer."""
-        for _, _, command in self._held(site, supervisor.hold):
-            yield Run(command=command)
+        for _, _, held in self._held(site):
+            yield Run(command=held.put)
         for server in self.servers(site) if self.restart == "supervised" else ():
             if (noted := supervisor.note(server.process, self._lease(site))) is not None:
                 yield Run(command=noted)
         if self.how == "sigkill":
             yield from each(self.servers(site), service.kill)
-        for _, command in self._asked(site, oom.kill):
-            yield Run(command=command)
+        for _, killed in self._killed(site):
+            yield Run(command=killed.put)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the server is gone and held, or has ended and runs again at the end; and for the right reason."""
         yield from self._stays_gone(site) if self.restart == "held" else self._returns(site)
-        for name, query in self._asked(site, oom.is_killed):
+        for name, killed in self._killed(site):
             says = f"the kernel has killed {name}, short of memory"
-            yield Fact(says=says, query=query, within=SOON, steady=False)
+            yield Fact(says=says, query=killed.stands, within=SOON, steady=False)
 
     def _stays_gone(self, site: Site) -> Iterator[Fact]:
         yield from super().verify(site)
-        for who, name, query in self._held(site, supervisor.is_held):
-            yield Fact(says=f"{who} does not start {name} again", query=query, within=SOON)
+        for who, name, held in self._held(site):
+            yield Fact(says=f"{who} does not start {name} again", query=held.stands, within=SOON)
 
     def _returns(self, site: Site) -> Iterator[Fact]:
         for server in self.servers(site):
@@ -94,29 +94,29 @@ for: 30s
 
     def undo(self, site: Site) -> Iterator[Deed]:
         """Restore the oom_score_adj of a living process, release the supervisor, and start what does not run."""
-        for _, command in self._asked(site, oom.spare):
-            yield Run(command=command)
-        for _, _, command in self._held(site, supervisor.release):
-            yield Run(command=command)
+        for _, killed in self._killed(site):
+            yield Run(command=killed.lift)
+        for _, _, held in self._held(site):
+            yield Run(command=held.lift)
         yield from super().undo(site)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify the original oom_score_adj, that the supervisor is released, and that the server runs and serves."""
-        for name, query in self._asked(site, oom.is_spared):
-            yield Fact(says=f"{name} is no likelier to be killed than before", query=query)
-        for who, name, query in self._held(site, supervisor.is_released):
-            yield Fact(says=f"{who} starts {name} again as it did before", query=query, within=SOON)
+        for name, killed in self._killed(site):
+            yield Fact(says=f"{name} is no likelier to be killed than before", query=killed.gone)
+        for who, name, held in self._held(site):
+            yield Fact(says=f"{who} starts {name} again as it did before", query=held.gone, within=SOON)
         yield from super().healed(site)
 
-    def _held(self, site: Site, ask: Callable[[ServerProcess, str], Command]) -> Iterator[tuple[str, str, Command]]:
-        """Yield supervisor, server and command for each server that is held; nothing if restarts are allowed."""
+    def _held(self, site: Site) -> Iterator[tuple[str, str, Reversible]]:
+        """Yield supervisor, server and hold for each server; nothing if its supervisor may restart it."""
         for server in self.servers(site) if self.restart == "held" else ():
-            yield supervisor.who(server.process), server.name, ask(server.process, self._lease(site))
+            yield supervisor.who(server.process), server.name, supervisor.held(server.process, self._lease(site))
 
-    def _asked(self, site: Site, ask: Callable[[ServerProcess, str, str], Command]) -> Iterator[tuple[str, Command]]:
-        """Yield name and command for each server; nothing for ``sigkill``."""
+    def _killed(self, site: Site) -> Iterator[tuple[str, Reversible]]:
+        """Yield name and OOM kill for each server; nothing for ``sigkill``."""
         for server in self.servers(site) if self.how == "oom_killer" else ():
-            yield server.name, ask(server.process, site.boot_id, self._lease(site))
+            yield server.name, oom_kill(server.process, site.boot_id, self._lease(site))
 
     @staticmethod
     def _lease(site: Site) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.hosts.commands import readonly
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.hosts.commands import reversible
+from chaosk.spec.contracts.step import Site
 from chaosk.steps._data_steps import DataStep
+from chaosk.steps._reversible_steps import Change
 from chaosk.steps._server import Server
 
 
@@ -29,43 +30,18 @@ remount_read_only: {target: "leader(orders, 0)"}
 for: 30s
 """
 
+    asked_early: ClassVar[bool] = True
+
     def places(self, site: Site) -> Iterator[tuple[Server, str]]:
         """Yield each broker with its directory; raises StepError if another server's data lie in it."""
         return self.places_apart(site)
 
-    def suits(self, site: Site) -> Iterator[Fact]:
-        """Require that the directory can be made read-only, and writable again."""
-        yield from super().suits(site)
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the mount of each directory; it stands also if the broker and its mount namespace have ended."""
         for server, folder in self.places(site):
-            query = readonly.fits(server.process, folder, site.mark(folder))
-            yield Fact(says=f"{folder} of {server.name} can be made read-only", query=query)
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the broker runs, and that its directory can be made read-only."""
-        for server in self.servers(site):
-            yield server.awake()
-        yield from self.suits(site)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Bind-mount the directory onto itself, read-only."""
-        for server, folder in self.places(site):
-            yield Run(command=readonly.put(server.process, folder, site.mark(folder)))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the directory is read-only, or that the broker and its mount namespace have ended."""
-        for server, folder in self.places(site):
-            query = readonly.stands(server.process, folder, site.mark(folder))
-            yield Fact(says=f"{folder} of {server.name} is read-only", query=query)
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Remove the mount, and start ended brokers."""
-        for server, folder in self.places(site):
-            yield Run(command=readonly.lift(server.process, folder, site.mark(folder)))
-        yield from self.started(site)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the mount is gone, and that the broker serves."""
-        for server, folder in self.places(site):
-            query = readonly.is_gone(server.process, folder, site.mark(folder))
-            yield Fact(says=f"no mount of chaosk's is on {folder} of {server.name}", query=query)
-        yield from self.serving(site)
+            yield Change(
+                reversible.read_only(server.process, folder, site.mark(folder)),
+                fits=f"{folder} of {server.name} can be made read-only",
+                stands=f"{folder} of {server.name} is read-only",
+                gone=f"no mount of chaosk's is on {folder} of {server.name}",
+            )

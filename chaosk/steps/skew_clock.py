@@ -9,17 +9,18 @@ from pydantic import Field, model_validator
 
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration, Share
-from chaosk.hosts.commands import wallclock
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.hosts.commands import reversible
+from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.inventory import ScriptService
 from chaosk.steps._load_steps import ppm
 from chaosk.steps._per_host import PerHostStep
+from chaosk.steps._reversible_steps import Change, ReversibleStep
 
 FELT = 30.0
 """Time-out in seconds until a drift is seen: at one per cent it takes ten to reach a tenth of a second."""
 
 
-class SkewClock(PerHostStep):
+class SkewClock(ReversibleStep, PerHostStep):
     """Set the wall clock of hosts forward or back, in one jump as by a wrong time server, or as a growing drift.
 
     Only for hosts with their own clock. Containers, which share the clock of their machine, and the machine that runs
@@ -67,37 +68,19 @@ for: 30s
                     )
         yield from ()
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the clock is the host's alone, and that no program sets it."""
-        for host in self.hosts(site):
-            query = wallclock.fits(host, site.mark(), self._by())
-            yield Fact(says=f"{host} has its own clock, and no program sets it", query=query)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Move the clock, host after host."""
-        for host in self.hosts(site):
-            yield Run(command=wallclock.move(host, site.mark(), self._by()))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the clock is that far off."""
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the movement of each clock; a drift is verified once it has reached a tenth of a second."""
         sign = "+" if self.direction == "forward" else "-"
+        far = f"{self.offset:g} s" if self.drift is None else f"{self.drift * 100:g} % of the time that passes"
         for host in self.hosts(site):
-            query = wallclock.is_moved(host, site.mark(), self._by())
-            if self.drift is not None:
-                says = f"the clock of {host} is off by {sign}{self.drift * 100:g} % of the time that passes"
-                yield Fact(says=says, query=query, within=FELT, steady=False)
-            else:
-                yield Fact(says=f"the clock of {host} is off by {sign}{self.offset:g} s", query=query)
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Restore the clock."""
-        for host in self.hosts(site):
-            yield Run(command=wallclock.restore(host, site.mark()))
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the clock is restored."""
-        for host in self.hosts(site):
-            yield Fact(says=f"the clock of {host} is put back", query=wallclock.is_restored(host, site.mark()))
+            yield Change(
+                reversible.clock(host, site.mark(), self._by()),
+                fits=f"{host} has its own clock, and no program sets it",
+                stands=f"the clock of {host} is off by {sign}{far}",
+                gone=f"the clock of {host} is put back",
+                within=0.0 if self.drift is None else FELT,
+                steady=self.drift is None,
+            )
 
     def _by(self) -> str:
         """Return the movement in the syntax of the script; negative is backwards."""

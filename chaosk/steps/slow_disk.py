@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from chaosk.core.units import Duration
-from chaosk.hosts.commands.mapper import Ill
+from chaosk.hosts.commands.reversible import Ill
 from chaosk.steps._mapper_steps import MapperStep
 
 Delay = Annotated[Duration, Field(ge=0.0, le=60.0)]

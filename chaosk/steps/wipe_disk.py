@@ -9,11 +9,12 @@ from pydantic import Field
 
 from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
-from chaosk.hosts.commands import service, wiping
+from chaosk.hosts.commands import reversible, service
 from chaosk.hosts.lease import lease_id
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.harm import Harm
 from chaosk.steps._data_steps import DataStep
+from chaosk.steps._reversible_steps import Change
 from chaosk.steps._server import SHUTDOWN, SOON, Server, crash, each
 
 
@@ -34,6 +35,8 @@ at: 10s
 wipe_disk: {target: "follower(orders, 0)"}
 for: 10s
 """
+
+    asked_early: ClassVar[bool] = True
 
     how: Literal["kill", "stop"] = "kill"
     """Whether the broker is killed or stopped cleanly."""
@@ -57,18 +60,15 @@ for: 10s
         nodes = tuple(server.node for server in self.servers(site))
         yield Harm(away=nodes, wiped=nodes)
 
-    def suits(self, site: Site) -> Iterator[Fact]:
-        """Require that the directory can be set aside."""
-        yield from super().suits(site)
+    def made(self, site: Site) -> Iterator[Change]:
+        """Yield the exchange of each directory."""
         for server, folder in self.places(site):
-            query = wiping.fits(server.process, folder, site.mark(folder))
-            yield Fact(says=f"{folder} of {server.name} can be set aside", query=query)
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the broker runs, and that its directory can be set aside."""
-        for server in self.servers(site):
-            yield server.awake()
-        yield from self.suits(site)
+            yield Change(
+                reversible.wipe(server.process, folder, site.mark(folder)),
+                fits=f"{folder} of {server.name} can be set aside",
+                stands=f"{folder} of {server.name} was set aside",
+                gone=f"{folder} of {server.name} is the final directory",
+            )
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """End the broker and prevent restarts; set its directory aside; start it."""
@@ -76,28 +76,22 @@ for: 10s
         yield from crash(every, lease_id(site.run_id, site.entry)) if self.how == "kill" else each(every, service.stop)
         for server in every:
             yield server.gone(SHUTDOWN)
-        for server, folder in self.places(site):
-            yield Run(command=wiping.wipe(server.process, folder, site.mark(folder)))
+        yield from super().inject(site)
         yield from each(every, service.start)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify that the broker has another directory, and serves."""
-        for server, folder in self.places(site):
-            query = wiping.stands(server.process, folder, site.mark(folder))
-            yield Fact(says=f"{folder} of {server.name} was set aside", query=query)
+        yield from super().verify(site)
         yield from self.serving(site)
 
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Put the original back if the broker was never started without it, and start the brokers that do not run."""
-        for server, folder in self.places(site):
-            yield Run(command=wiping.settle(server.process, folder, site.mark(folder)))
+    def started(self, site: Site) -> Iterator[Deed]:
+        """Start the brokers that do not run."""
         yield from each(self.servers(site), service.start)
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that there is nothing to put back, and that the broker serves and is in sync."""
-        for server, folder in self.places(site):
-            query = wiping.is_settled(server.process, folder, site.mark(folder))
-            yield Fact(says=f"{folder} of {server.name} is the final directory", query=query, within=SOON)
+        for change in self.made(site):
+            yield Fact(says=change.gone, query=change.commands.gone, within=SOON)
         yield from self.serving(site)
         for server in self.servers(site):
             says = f"{server.name} is in sync for all its replicas"
@@ -105,6 +99,5 @@ for: 10s
 
     def tidy(self, site: Site) -> Iterator[Deed]:
         """Delete the original, or keep it and print its path."""
-        end = wiping.keep if self.keep else wiping.discard
         for server, folder in self.places(site):
-            yield Run(command=end(server.process, folder, site.mark(folder)))
+            yield Run(command=reversible.discard(server.process, folder, site.mark(folder), keep=self.keep))

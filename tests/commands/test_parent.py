@@ -90,7 +90,7 @@ class Host:
 
     def killed(self) -> None:
         """Hold whoever is around the server, kill it, and see that it is gone."""
-        self.done(supervisor.hold(self.server, LEASE))
+        self.done(supervisor.held(self.server, LEASE).put)
         self.done(service.kill(self.server))
         self.until(service.is_gone(self.server))
 
@@ -121,18 +121,18 @@ def state(pid: int) -> str:
 def test_a_loop_is_held_while_its_server_is_down(host: Host) -> None:
     """It is stopped, starts nothing, goes on when it is released, and is the one that starts the server again."""
     loop = host.loop()
-    assert f"process {loop} (sh)" in host.done(supervisor.fits(host.server, LEASE))
+    assert f"process {loop} (sh)" in host.done(supervisor.held(host.server, LEASE).fits)
     before = host.pid
     host.killed()
     assert state(loop) == "T"
     time.sleep(1)  # thrice as long as the loop waits
     assert host.starts == []
     host.done(service.is_gone(host.server))
-    host.done(supervisor.is_held(host.server, LEASE))
-    assert host.ask(supervisor.is_released(host.server, LEASE)).returncode == 1
-    host.done(supervisor.release(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).stands)
+    assert host.ask(supervisor.held(host.server, LEASE).gone).returncode == 1
+    host.done(supervisor.held(host.server, LEASE).lift)
     host.done(service.start(host.server))
-    host.done(supervisor.is_released(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).gone)
     assert host.starts == ["again"]
     assert host.pid != before
 
@@ -163,7 +163,7 @@ def test_a_loop_that_was_let_go_by_others_is_told(host: Host) -> None:
     host.killed()
     os.kill(loop, signal.SIGCONT)
     host.until(service.is_running(host.server))
-    answer = host.ask(supervisor.is_held(host.server, LEASE))
+    answer = host.ask(supervisor.held(host.server, LEASE).stands)
     assert answer.returncode == 1
     assert f"process {loop} (sh) goes on" in answer.stderr
     assert host.ask(service.is_gone(host.server)).returncode == 1
@@ -172,16 +172,16 @@ def test_a_loop_that_was_let_go_by_others_is_told(host: Host) -> None:
 def test_a_hold_is_done_twice(host: Host) -> None:
     """A connection that broke has it sent again; the comparison after a run would see it; somebody else's stays so."""
     loop = host.loop()
-    host.done(supervisor.hold(host.server, LEASE))
-    host.done(supervisor.hold(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).put)
+    host.done(supervisor.held(host.server, LEASE).put)
     compared = Command(host="node1", argv=("sh", "-c", script("state"), "chaosk", "script", host.words["pid"]))
     assert "running, and the process around it is frozen" in host.done(compared)
-    host.done(supervisor.release(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).lift)
     assert state(loop) != "T"
     assert host.done(compared).endswith(" running")
     (host.root / "kept" / "leases" / LEASE / "around").unlink()
     os.kill(loop, signal.SIGSTOP)
-    answer = host.ask(supervisor.hold(host.server, LEASE))
+    answer = host.ask(supervisor.held(host.server, LEASE).put)
     assert answer.returncode == 1
     assert "is stopped already, and not by this run" in answer.stderr
     os.kill(loop, signal.SIGCONT)
@@ -199,7 +199,7 @@ def test_a_script_in_a_loop_is_held_in_its_stead(host: Host) -> None:
     assert state(shell) == "T"
     time.sleep(1)
     assert host.starts == []
-    host.done(supervisor.release(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).lift)
     host.done(service.start(host.server))
     assert host.starts == ["again"]
 
@@ -209,7 +209,7 @@ def test_a_script_with_no_loop_does_not_delay_a_start(host: Host) -> None:
     subprocess.run(["sh", "-c", 'setsid sh -c "$0" &', SERVER.format(**host.words)], check=True)  # a child of nobody's
     host.until(service.is_running(host.server))
     host.killed()
-    host.done(supervisor.release(host.server, LEASE))
+    host.done(supervisor.held(host.server, LEASE).lift)
     began = time.monotonic()
     host.done(service.start(host.server))
     assert host.starts == ["by-script"]
@@ -230,11 +230,11 @@ def test_who_has_other_children_is_not_stopped(host: Host) -> None:
     parent = subprocess.Popen([sys.executable, "-c", script, *words], env=env, start_new_session=True)
     host.around.append(parent)
     host.until(service.is_running(host.server))
-    answer = host.ask(supervisor.fits(host.server, LEASE))
+    answer = host.ask(supervisor.held(host.server, LEASE).fits)
     assert answer.returncode == 1
     assert f"process {parent.pid} (" in answer.stderr
     assert "write restart: supervised, or stop it" in answer.stderr
-    assert host.ask(supervisor.hold(host.server, LEASE)).returncode == 1
+    assert host.ask(supervisor.held(host.server, LEASE).put).returncode == 1
     assert state(parent.pid) != "T"
     parent.kill()
 
@@ -244,10 +244,10 @@ def test_a_shell_of_somebodys_is_no_supervisor(host: Host) -> None:
     shell = host.begin(
         f"{sys.executable} -c 'import signal; signal.pause()' {host.root}/x & {SERVER.format(**host.words)}"
     )
-    assert "nobody: process" in host.done(supervisor.hold(host.server, LEASE))
+    assert "nobody: process" in host.done(supervisor.held(host.server, LEASE).put)
     assert state(shell) != "T"
     host.done(service.kill(host.server))
     host.until(service.is_gone(host.server))
-    assert host.done(supervisor.is_held(host.server, LEASE)) == "nobody starts it again"
-    host.done(supervisor.release(host.server, LEASE))
-    host.done(supervisor.is_released(host.server, LEASE))
+    assert host.done(supervisor.held(host.server, LEASE).stands) == "nobody starts it again"
+    host.done(supervisor.held(host.server, LEASE).lift)
+    host.done(supervisor.held(host.server, LEASE).gone)

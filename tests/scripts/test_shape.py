@@ -129,15 +129,15 @@ def _plug(here: Machine) -> None:
 
 def put(*rules: Rule, which: str = ID, how: str = HOW) -> Command:
     """Place it."""
-    return shape.put("a", which, how, rules or (PEER,))
+    return shape.shaped("a", which, how, rules or (PEER,)).put
 
 
 def stands(*rules: Rule, how: str = HOW) -> Command:
     """Whether it is there."""
-    return shape.stands("a", ID, how, rules or (PEER,))
+    return shape.shaped("a", ID, how, rules or (PEER,)).stands
 
 
-FITS, LIFT, GONE = shape.fits("a", ID, HOW, (PEER,)), shape.lift("a", ID), shape.is_gone("a", ID)
+FITS, _, _, LIFT, GONE = shape.shaped("a", ID, HOW, (PEER,))
 
 
 def test_its_life(machine: Machine) -> None:
@@ -185,7 +185,7 @@ def test_every_condition_that_rules_have(machine: Machine) -> None:
         Rule("O", peer="198.18.0.12", port=("peer", 2181)), Rule("O", peer="@_self", port=("own", 9092)),
         Rule("O", peer="fd00::12"), Rule("O", peer="198.18.1.12", stop=False), Rule("O", own="198.18.0.11"), ANYBODY,
     )  # fmt: skip
-    machine.do(shape.fits("a", ID, HOW, rules))
+    machine.do(shape.shaped("a", ID, HOW, rules).fits)
     machine.do(put(*rules))
     machine.do(stands(*rules))
     filters = machine.sh("tc filter show dev out0").stdout
@@ -210,7 +210,7 @@ def test_queues_of_somebody_else_are_never_replaced(machine: Machine, foreign: s
     """Refused when it is asked for and when it would be placed, on every interface in question."""
     assert machine.sh(f"tc qdisc add dev side0 root {foreign}").returncode == 0
     was = machine.queues()
-    assert "side0 are arranged by somebody else" in machine.refuse(shape.fits("a", ID, HOW, (ANYBODY,)))
+    assert "side0 are arranged by somebody else" in machine.refuse(shape.shaped("a", ID, HOW, (ANYBODY,)).fits)
     machine.refuse(put(ANYBODY))
     machine.do(LIFT)
     assert machine.queues() == was
@@ -221,7 +221,7 @@ def test_two_at_a_time_are_one_too_many(machine: Machine) -> None:
     """The first one stays as it is, whoever asks for a second."""
     machine.do(put())
     assert "somebody else" in machine.refuse(put(which=OTHER))
-    machine.do(shape.lift("a", OTHER))
+    machine.do(shape.shaped("a", OTHER, HOW, (PEER,)).lift)
     machine.do(stands())
     machine.do(LIFT)
 
@@ -263,7 +263,9 @@ def test_a_peer_without_a_way(machine: Machine) -> None:
 def test_what_the_kernel_cannot_is_refused(machine: Machine) -> None:
     """Tried in a network of its own; nothing is on the machine then."""
     was = machine.queues()
-    assert "the kernel or tc cannot do it here" in machine.refuse(shape.fits("a", ID, "netem delay nonsense", (PEER,)))
+    assert "the kernel or tc cannot do it here" in machine.refuse(
+        shape.shaped("a", ID, "netem delay nonsense", (PEER,)).fits
+    )
     assert machine.queues() == was
 
 

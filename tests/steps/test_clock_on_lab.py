@@ -11,7 +11,7 @@ import pytest
 from bare_hosts import Bare, bare
 
 from chaosk.core.errors import PreflightError, StepError
-from chaosk.hosts.commands import wallclock
+from chaosk.hosts.commands import reversible
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.planning.resolve import freeze
 from chaosk.run.preflight.diagnostic import refuse
@@ -63,7 +63,7 @@ def test_the_step_refuses_before_it_begins(hosts: Bare, ssh: Ssh, tmp_path: Path
 
 def test_the_host_itself_refuses_to_move_it(hosts: Bare, ssh: Ssh) -> None:
     """The very command that would, whatever it is told of chaosk's machine; and the kernel would refuse it as well."""
-    move = wallclock.move("node1", ID, "3600000")
+    move = reversible.clock("node1", ID, "3600000").put
     done = ssh.run(move)
     assert not done.ok
     assert "in common with the machine that chaosk runs on" in done.stderr

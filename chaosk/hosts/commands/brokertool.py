@@ -6,7 +6,7 @@ The script calls Kafka's kafka-configs.sh and kafka-acls.sh on the host, so that
 from __future__ import annotations
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.entity import Acl, Entity, Settings
 from chaosk.spec.inventory import Inventory
@@ -20,7 +20,7 @@ IN_THE_CLEAR = "PLAINTEXT"
 
 def fits(inventory: Inventory, host: str) -> Command:
     """Check that the host has the tool and its configuration file."""
-    return _command(host, "fits", *_tool(inventory), timeout=QUICK)
+    return script_command(host, "settings", "fits", *tool(inventory), timeout=QUICK)
 
 
 def change(inventory: Inventory, host: str, settings: Settings) -> Command:
@@ -31,8 +31,9 @@ def change(inventory: Inventory, host: str, settings: Settings) -> Command:
     if (why := refused(inventory)) is not None:
         raise StepError(why)
     of = settings.of
-    words = (name if value is None else f"{name}={value}" for name, value in settings.values.items())
-    return _command(host, "change", *place(inventory), of.name, of.user or "", of.client or "", *words)
+    words = tuple(name if value is None else f"{name}={value}" for name, value in settings.values.items())
+    words = ("change", *place(inventory), of.name, of.user or "", of.client or "", *words)
+    return script_command(host, "settings", *words, timeout=SLOW)
 
 
 def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool) -> Command:
@@ -42,8 +43,8 @@ def grant(inventory: Inventory, host: str, of: Entity, acl: Acl, *, there: bool)
     """
     if (why := refused(inventory)) is not None:
         raise StepError(why)
-    words = (str(of.resource), of.name, acl.permission, acl.principal, acl.operation)
-    return _command(host, "grant" if there else "withdraw", *place(inventory), *words)
+    words = (*place(inventory), str(of.resource), of.name, acl.permission, acl.principal, acl.operation)
+    return script_command(host, "settings", "grant" if there else "withdraw", *words, timeout=SLOW)
 
 
 def have_certificate(inventory: Inventory, broker: int, place: str, mark: str, pem: str) -> Command:
@@ -70,14 +71,13 @@ def _on_certificate(inventory: Inventory, broker: int, action: str, mark: str, *
     if (why := refused(inventory)) is not None:
         raise StepError(why)
     address, port = inventory.client_addresses()[broker]
-    argv = ("sh", "-c", script("certificate"), "chaosk", action, *_tool(inventory), f"{address}:{port}", str(broker))
-    host = inventory.brokers[broker].host
-    return Command(host=host, argv=(*argv, mark, *words), sudo=True, timeout=2 * SLOW, repeatable=True)
+    words = (action, *tool(inventory), f"{address}:{port}", str(broker), mark, *words)
+    return script_command(inventory.brokers[broker].host, "certificate", *words, timeout=2 * SLOW)
 
 
 def place(inventory: Inventory) -> tuple[str, str, str]:
     """Return the arguments common to all changes of a cluster: Kafka's home, client configuration, and brokers."""
-    return (*_tool(inventory), ",".join(f"{host}:{port}" for host, port in inventory.client_addresses().values()))
+    return (*tool(inventory), ",".join(f"{host}:{port}" for host, port in inventory.client_addresses().values()))
 
 
 def refused(inventory: Inventory) -> str | None:
@@ -91,10 +91,6 @@ def refused(inventory: Inventory) -> str | None:
     )
 
 
-def _tool(inventory: Inventory) -> tuple[str, str]:
+def tool(inventory: Inventory) -> tuple[str, str]:
+    """Return the arguments of all Kafka tools: Kafka's home, and client configuration or nothing."""
     return inventory.kafka.home, inventory.kafka.client_config or ""
-
-
-def _command(host: str, *words: str, timeout: float = SLOW) -> Command:
-    argv = ("sh", "-c", script("settings"), "chaosk", *words)
-    return Command(host=host, argv=argv, sudo=True, timeout=timeout, repeatable=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 
 TIMEOUT = 60.0
@@ -11,5 +11,4 @@ TIMEOUT = 60.0
 
 def describe(host: str, *, as_root: bool = True) -> Command:
     """Return the command that prints what a host runs, one fact a line; without root it prints less."""
-    argv = ("sh", "-c", script("discover"), "chaosk")
-    return Command(host=host, argv=argv, sudo=as_root, timeout=TIMEOUT, repeatable=True)
+    return script_command(host, "discover", timeout=TIMEOUT).model_copy(update={"sudo": as_root})

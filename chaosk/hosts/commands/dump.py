@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Kafka
 
@@ -24,6 +24,5 @@ def batches(kafka: Kafka, broker: Broker, stretches: Iterable[str]) -> Command:
 
 def _ask(action: str, kafka: Kafka, broker: Broker, logs: Iterable[str]) -> Command:
     words = (action, kafka.home, ",".join(broker.data), *logs)
-    argv = ("sh", "-c", script("dump"), "chaosk", *words)
     # a separate session, so that renewals of the cluster lock are not delayed
-    return Command(host=broker.host, argv=argv, sudo=True, alone=True, timeout=PATIENCE, repeatable=True)
+    return script_command(broker.host, "dump", *words, timeout=PATIENCE, alone=True)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from chaosk.hosts.commands import service
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess
-
-TIMEOUT = 30.0
-"""Time-out in seconds, long enough for a busy host."""
 
 
 def is_it(process: ServerProcess, number: int | None, *folders: str) -> Command:
@@ -17,5 +14,4 @@ def is_it(process: ServerProcess, number: int | None, *folders: str) -> Command:
     ``number`` is the node id of a broker or a controller; None for servers without one in their configuration.
     """
     words = ("" if number is None else str(number), ",".join(map(str, service.ports(process))), *folders)
-    argv = ("sh", "-c", script("identity"), "chaosk", "is", *service.place(process), *words)
-    return Command(host=process.host, argv=argv, sudo=True, timeout=TIMEOUT, repeatable=True)
+    return script_command(process.host, "identity", "is", *service.place(process), *words)

@@ -10,7 +10,7 @@ import shlex
 from typing import Literal
 
 from chaosk.hosts.localhost import HERE
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Host
 
@@ -62,31 +62,26 @@ def revive(host: Host, grace: float) -> Command:
 
 def is_own(name: str, own: str) -> Command:
     """Check that the host has its own kernel; ``own``: boot id of the machine that runs chaosk."""
-    return _there(name, "own", own, repeatable=True)
+    return script_command(name, "boot", "own", own, timeout=QUICK)
 
 
 def returns(name: str, own: str) -> Command:
     """Check that the host's kernel reboots after a panic."""
-    return _there(name, "returns", own, repeatable=True)
+    return script_command(name, "boot", "returns", own, timeout=QUICK)
 
 
 def end(name: str, own: str, lease: str, how: End) -> Command:
     """End the host's kernel shortly after the command has returned; refused unless the kernel is the host's own."""
-    return _there(name, "end", own, lease, how)
+    return script_command(name, "boot", "end", own, lease, how, timeout=QUICK, repeatable=False)
 
 
 def has_booted(name: str, own: str, lease: str) -> Command:
     """Check that the host was booted since the lease was armed."""
-    return _there(name, "changed", own, lease, repeatable=True)
+    return script_command(name, "boot", "changed", own, lease, timeout=QUICK)
 
 
 def _here(host: Host, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False) -> Command:
     switch = () if host.power is None else (host.power.state, host.power.switch_off, host.power.switch_on)
     lines = (shlex.join(argv) for argv in switch)
-    argv = ("sh", "-c", script("power"), "chaosk", action, host.address, str(host.port), *lines, *words)
-    return Command(host=HERE, argv=argv, timeout=timeout, repeatable=repeatable)
-
-
-def _there(name: str, action: str, *words: str, repeatable: bool = False) -> Command:
-    argv = ("sh", "-c", script("boot"), "chaosk", action, *words)
-    return Command(host=name, argv=argv, sudo=True, timeout=QUICK, repeatable=repeatable)
+    words = (action, host.address, str(host.port), *lines, *words)
+    return script_command(HERE, "power", *words, timeout=timeout, repeatable=repeatable)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Literal
 
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import Broker, Controller, ScriptService, ServerProcess, ZooKeeper
 
@@ -146,8 +146,9 @@ def _ask(process: ServerProcess, *words: str) -> Command:
 
 
 def _command(
-    process: ServerProcess, action: str, *words: str, timeout: float = QUICK, repeatable: bool = False,
-    alone: bool = False,
-) -> Command:  # fmt: skip
-    argv = ("sh", "-c", script("service"), "chaosk", action, *place(process), *words)
-    return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=repeatable, alone=alone)
+    process: ServerProcess, *words: str, timeout: float = QUICK, repeatable: bool = False, alone: bool = False
+) -> Command:
+    action, *rest = words
+    return script_command(
+        process.host, "service", action, *place(process), *rest, timeout=timeout, repeatable=repeatable, alone=alone
+    )

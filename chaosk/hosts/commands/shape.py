@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chaosk.hosts.firewall.rules import Rule, words
-from chaosk.hosts.scripts import script
+from chaosk.hosts.commands.reversible import Reversible
+from chaosk.hosts.firewall.rules import Rule, stdin_of
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 
 Means = Literal["netem", "htb"]
@@ -19,6 +20,7 @@ TIMEOUT = 60.0
 """Time-out in seconds: the script starts some dozens of programs, which is slow on a busy virtual machine."""
 _LEAST_BURST = 16 * 1024
 _LEAST_QUEUE = 128 * 1024
+_BY_RULES = ("fits", "put", "stands")
 
 
 def netem(*told: str) -> str:
@@ -47,37 +49,17 @@ def means(how: str) -> Means:
     return "htb" if how.startswith("htb ") else "netem"
 
 
-def fits(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Check that the kernel supports it and that the queues are not configured by others."""
-    return _command(host, "fits", which, how, rules=rules)
+def shaped(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Reversible:
+    """Return the commands on the queues of a host; a check that they are in place prints their traffic.
 
-
-def put(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Install the queues; repeating it installs them again."""
-    return _command(host, "put", which, how, rules=rules)
-
-
-def stands(host: str, which: str, how: str, rules: tuple[Rule, ...]) -> Command:
-    """Check that exactly the requested queues are installed; prints their traffic."""
-    return _command(host, "stands", which, how, rules=rules)
+    The kernel restores its own queues. What other programs have configured is not touched.
+    """
+    text = stdin_of(rules)
+    told = [script_command(host, "shape", action, which, how, timeout=TIMEOUT, stdin=text) for action in _BY_RULES]
+    back = [script_command(host, "shape", action, which, timeout=TIMEOUT) for action in ("lift", "gone")]
+    return Reversible(*told, *back)
 
 
 def lasts(host: str, which: str) -> Command:
     """Check that the queues are in place; prints marks that identify them. Cheap enough to repeat, without rules."""
-    return _command(host, "lasts", which)
-
-
-def lift(host: str, which: str) -> Command:
-    """Remove the queues, also if only parts are left; the kernel restores its own."""
-    return _command(host, "lift", which)
-
-
-def is_gone(host: str, which: str) -> Command:
-    """Check that nothing of the queues is left."""
-    return _command(host, "gone", which)
-
-
-def _command(host: str, *arguments: str, rules: tuple[Rule, ...] = ()) -> Command:
-    text = "".join(f"{line}\n" for rule in rules for line in words(rule, "drop")) or None
-    argv = ("sh", "-c", script("shape"), "chaosk", *arguments)
-    return Command(host=host, argv=argv, sudo=True, stdin=text, timeout=TIMEOUT, repeatable=True)
+    return script_command(host, "shape", "lasts", which, timeout=TIMEOUT)

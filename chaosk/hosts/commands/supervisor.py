@@ -6,8 +6,9 @@ that ``runsv`` started) is stopped. Each kind has one constant script.
 
 from __future__ import annotations
 
+from chaosk.hosts.commands.reversible import Reversible
 from chaosk.hosts.commands.service import place
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import ServerProcess, SystemdService
 
@@ -20,19 +21,18 @@ def who(process: ServerProcess) -> str:
     return "systemd" if isinstance(process.service, SystemdService) else "the process around it"
 
 
-def fits(process: ServerProcess, lease: str) -> Command:
-    """Check that the supervisor can be held without a change to other units."""
-    return _command(process, "fits", lease)
+def held(process: ServerProcess, lease: str) -> Reversible:
+    """Keep the supervisor from restarting the server, under that lease.
 
-
-def hold(process: ServerProcess, lease: str) -> Command:
-    """Keep the supervisor from restarting the server, under that lease."""
-    return _command(process, "hold", lease)
+    It fits if no other unit changes with it. It is gone if nothing is left of it: on disk, in systemd, or as a stopped
+    process.
+    """
+    return Reversible(*(_command(process, each, lease) for each in ("fits", "hold", "held", "release", "released")))
 
 
 def hold_around(process: ServerProcess, lease: str) -> Command | None:
     """Hold the process around a server until its start; None for systemd, which restarts nothing after a stop."""
-    return None if isinstance(process.service, SystemdService) else hold(process, lease)
+    return None if isinstance(process.service, SystemdService) else held(process, lease).put
 
 
 def note(process: ServerProcess, lease: str) -> Command | None:
@@ -40,25 +40,9 @@ def note(process: ServerProcess, lease: str) -> Command | None:
     return None if isinstance(process.service, SystemdService) else _command(process, "note", lease)
 
 
-def is_held(process: ServerProcess, lease: str) -> Command:
-    """Check that the supervisor would not restart the server."""
-    return _command(process, "held", lease)
-
-
-def release(process: ServerProcess, lease: str) -> Command:
-    """Release the supervisor."""
-    return _command(process, "release", lease)
-
-
-def is_released(process: ServerProcess, lease: str) -> Command:
-    """Check that nothing is left of the hold: on disk, in systemd, or as a stopped process."""
-    return _command(process, "released", lease)
-
-
 def _command(process: ServerProcess, action: str, lease: str) -> Command:
+    name: str = "parent"
+    its: tuple[str, ...] = place(process)
     if isinstance(process.service, SystemdService):
-        words: tuple[str, ...] = (script("supervisor"), "chaosk", action, process.service.systemd)
-    else:
-        words = (script("parent"), "chaosk", action, *place(process))
-    argv = ("sh", "-c", *words, lease)
-    return Command(host=process.host, argv=argv, sudo=True, timeout=TIMEOUT, repeatable=True)
+        name, its = "supervisor", (process.service.systemd,)
+    return script_command(process.host, name, action, *its, lease, timeout=TIMEOUT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from chaosk.hosts.commands import service
-from chaosk.hosts.scripts import script
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.inventory import KafkaProcess
 
@@ -69,5 +69,4 @@ def _to(process: KafkaProcess, version: str) -> tuple[str, str]:
 
 def _command(process: KafkaProcess, action: str, *words: str, timeout: float = QUICK) -> Command:
     link = process.installation.link if process.installation is not None else ""
-    argv = ("sh", "-c", script("version"), "chaosk", action, link, *service.place(process), *words)
-    return Command(host=process.host, argv=argv, sudo=True, timeout=timeout, repeatable=True)
+    return script_command(process.host, "version", action, link, *service.place(process), *words, timeout=timeout)

@@ -8,15 +8,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from chaosk.hosts.firewall.rules import Action, Loss, Rule, words
-from chaosk.hosts.scripts import script
+from chaosk.hosts.firewall.rules import Action, Loss, Rule, stdin_of
+from chaosk.hosts.scripts import script_command
 from chaosk.spec.command import Command
 from chaosk.spec.fields import Firewall
 
 REMEDY = "prevent firewalld, ufw, nftables or Docker on this host from reloading the packet filter during a run"
 """Remedy for a cut that did not last."""
-TIMEOUT = 30.0
-"""Time-out in seconds: another program may hold the lock of the packet filter for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,12 @@ def cut(run_id: str, entry: str) -> Cut:
 
 def install(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
     """Install the rules in one transaction (iptables: one for each family); repeating it replaces them."""
-    return _command(host, "install", which, by, _text(rules, action))
+    return _command(host, "install", which, by, stdin_of(rules, action))
 
 
 def standing(host: str, which: Cut, rules: tuple[Rule, ...], action: Action | Loss, by: Firewall = "auto") -> Command:
     """Check that exactly these rules are installed and come first; prints what they have stopped."""
-    return _command(host, "standing", which, by, _text(rules, action))
+    return _command(host, "standing", which, by, stdin_of(rules, action))
 
 
 def lasts(host: str, which: Cut, by: Firewall = "auto") -> Command:
@@ -61,10 +59,5 @@ def gone(host: str, which: Cut, by: Firewall = "auto") -> Command:
     return _command(host, "gone", which, by)
 
 
-def _text(rules: tuple[Rule, ...], action: Action | Loss) -> str:
-    return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
-
-
 def _command(host: str, action: str, which: Cut, by: Firewall, stdin: str | None = None) -> Command:
-    argv = ("sh", "-c", script("cut"), "chaosk", action, which.chain, which.comment, by)
-    return Command(host=host, argv=argv, sudo=True, stdin=stdin, timeout=TIMEOUT, repeatable=True)
+    return script_command(host, "cut", action, which.chain, which.comment, by, stdin=stdin)

@@ -82,6 +82,11 @@ def words(rule: Rule, action: Action | Loss) -> Iterator[str]:
         yield " ".join((family, rule.side, *_match(rule), *protocol, *verdict))
 
 
+def stdin_of(rules: tuple[Rule, ...], action: Action | Loss = "drop") -> str:
+    """Return rules as the standard input of a script."""
+    return "".join(f"{line}\n" for rule in rules for line in words(rule, action))
+
+
 def _sides(direction: Direction) -> tuple[Side, ...]:
     if direction == "both":
         return ARRIVING, LEAVING

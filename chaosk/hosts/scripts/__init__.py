@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from chaosk.hosts.localhost import HERE
+from chaosk.spec.command import Command
+
 PARTS = {
     "address": ("address",),
     "boot": ("own", "boot"),
@@ -45,6 +48,17 @@ UNPRIVILEGED = ("connect",)
 def script(name: str) -> str:
     """Return the text of a script of :data:`PARTS`, for ``sh -c``."""
     return "\n".join(map(part, PARTS[name]))
+
+
+def script_command(
+    host: str, name: str, *words: str, timeout: float = 30.0, stdin: str | None = None, repeatable: bool = True,
+    alone: bool = False,
+) -> Command:  # fmt: skip
+    """Return the command that runs a script of :data:`PARTS`, as root on a host and as chaosk's account on HERE."""
+    argv = ("sh", "-c", script(name), "chaosk", *words)
+    return Command(
+        host=host, argv=argv, sudo=host != HERE, stdin=stdin, timeout=timeout, repeatable=repeatable, alone=alone
+    )
 
 
 @cache

@@ -37,10 +37,6 @@ class DataStep(ReversibleStep, ABC):
         """Accept brokers."""
         return frozenset({"broker"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def servers(self, site: Site) -> tuple[Server, ...]:
         """Return the targeted brokers."""
         return servers(site, "broker", self.target)

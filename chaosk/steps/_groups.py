@@ -63,6 +63,8 @@ class Groups(Step, ABC):
 
         ``ports`` and a direction do not reduce the harm: a connection needs both directions.
         """
+        if self.harmless:
+            return
         a, b = self.groups(site)
         if is_everyone(a) or is_everyone(b):
             yield Harm(away=servers_of(site.inventory, (*a, *b)))

@@ -17,6 +17,7 @@ PPM = 1_000_000
 class LoadStep(ReversibleStep, PerHostStep, ABC):
     """A load on each targeted host, or on the host of each target; servers go on more slowly."""
 
+    harmless: ClassVar[bool] = True
     kind: ClassVar[reversible.Kind]
     what: ClassVar[str]
     """The loaded resource, for messages."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.core.errors import StepError
 from chaosk.spec.contracts.step import Site, Step
 from chaosk.spec.contracts.target import NodeKind
-from chaosk.spec.harm import Harm
 
 
 class PerHostStep(Step, ABC):
@@ -24,10 +22,6 @@ class PerHostStep(Step, ABC):
         """Accept all nodes that have a host."""
         return frozenset({"host", "broker", "controller", "zookeeper", "listener"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def hosts(self, site: Site) -> tuple[str, ...]:
         """Return the hosts, without duplicates; raises StepError for a target without a host."""
         nodes = site.nodes(self.target)
@@ -37,7 +31,3 @@ class PerHostStep(Step, ABC):
                 f"{site.entry}: the target {self.target!r} names {nowhere[0]}; name hosts, like host(broker 0)"
             )
         return tuple(dict.fromkeys(node.host for node in nodes if node.host))
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: servers go on."""
-        yield from ()

@@ -88,10 +88,6 @@ class ServiceStep(Step, ABC):
             return frozenset(ROLES)
         return frozenset({"broker", "controller"} if self.role == "controller" else {self.role})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def suits(self, site: Site) -> Iterator[Fact]:
         """Require that each process is the server of the inventory, before the run and when the step fires."""
         for server in self.servers(site):

@@ -9,7 +9,6 @@ from typing import ClassVar
 from chaosk.hosts.commands import brokertool
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site, Step
 from chaosk.spec.entity import Settings
-from chaosk.spec.harm import Harm
 
 SEEN = 15.0
 """Time-out in seconds until a change is visible."""
@@ -19,14 +18,11 @@ class Settled(Step, ABC):
     """A step on settings, in force until the undo restores the former ones."""
 
     lasting: ClassVar[bool] = True
+    harmless: ClassVar[bool] = True
 
     @abstractmethod
     def changes(self, site: Site) -> Iterator[Settings]:
         """Yield the new settings by entity."""
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: every server goes on."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:
         """Yield each of the settings."""
@@ -57,10 +53,6 @@ class HostSettled(Settled, ABC):
         """Require that the hosts have the tool."""
         for host in dict.fromkeys(host for host, _ in self.places(site)):
             yield Fact(says=f"Kafka's own tool is on {host}", query=brokertool.fits(site.inventory, host))
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the hosts have the tool."""
-        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Change the settings, one command for each entity."""

@@ -22,10 +22,6 @@ class VersionStep(Step, ABC):
         """Accept brokers and controllers."""
         return frozenset({"broker", "controller"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def places(self, site: Site) -> Iterator[tuple[Server, KafkaProcess]]:
         """Yield each server; raises StepError for other nodes, and for servers without a link in the inventory."""
         for node in site.nodes(self.target):

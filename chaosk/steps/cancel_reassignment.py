@@ -34,10 +34,6 @@ cancel_reassignment: {topic: orders}
     partitions: Numbers | None = None
     """The partitions; default: all that are being reassigned."""
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: the controller does it."""
-        return ()
-
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the topic's replicas."""
         yield same_topic(self.topic)

@@ -51,10 +51,6 @@ for: 30s
         """Accept brokers."""
         return frozenset({"broker"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def broker(self, site: Site) -> Server:
         """Return the broker; raises StepError if there are several."""
         every = servers(site, "broker", self.target)

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from chaosk.spec.contracts.step import AddPartitions, Deed, Fact, Site, Step
-from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import owned, same_topic
 
 WITHIN = 30.0
@@ -27,6 +26,7 @@ class CreatePartitions(Step):
     """
 
     lasting: ClassVar[bool] = False
+    harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 create_partitions: {topic: orders, count: 12}
@@ -36,14 +36,6 @@ create_partitions: {topic: orders, count: 12}
     """The topic, one of the scenario's."""
     count: Annotated[int, Field(ge=2, le=10_000)]
     """The new number of partitions."""
-
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: the controller does it."""
-        return ()
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: all servers go on."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the topic's replicas."""

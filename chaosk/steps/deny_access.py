@@ -80,10 +80,6 @@ for: 30s
             raise ValueError(msg)
         return self
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: ACLs belong to the whole cluster."""
-        return ()
-
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
         """Yield the ACLs of the resource and one host; raises StepError without a principal to deny them to."""
         if (why := brokertool.refused(site.inventory)) is not None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from chaosk.core.units import Share
 from chaosk.hosts.commands import shape
-from chaosk.spec.contracts.step import Site
-from chaosk.spec.harm import Harm
 from chaosk.steps._shaping import Shaping
 
 
@@ -21,6 +18,7 @@ class DuplicatePackets(Shaping):
     time. The step counts as no harm.
     """
 
+    harmless: ClassVar[bool] = True
     what: ClassVar[str] = "the duplication"
     example: ClassVar[str] = """\
 at: 10s
@@ -30,10 +28,6 @@ for: 30s
 
     share: Annotated[Share, Field(ge=0.000001)]
     """Share of the packets."""
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: all packets arrive."""
-        yield from ()
 
     def how(self) -> str:
         """Return the options of netem."""

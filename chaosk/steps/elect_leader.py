@@ -33,10 +33,6 @@ elect_leader: {topic: orders, election: preferred}
     election: Literal["preferred", "unclean"] = "preferred"
     """``preferred``: the first replica, which must be in sync. ``unclean``: any replica, if none is in sync."""
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: the controller does it."""
-        return ()
-
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
         """Send one request for all partitions."""
         yield Elect(topic=self.topic, partitions=self.partitions, election=self.election)

@@ -24,10 +24,6 @@ at: 10s
 observe: {}
 """
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets."""
-        return ()
-
     def inject(self, site: Site) -> Iterator[Deed]:
         """Record the state once."""
         yield Look(entry=site.entry)

@@ -10,7 +10,6 @@ from pydantic import Field
 from chaosk.core.errors import StepError
 from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
 from chaosk.spec.contracts.target import NodeKind
-from chaosk.spec.harm import Harm
 from chaosk.steps._partitions import Numbers, moving, same_topic
 
 WITHIN = 120.0
@@ -27,6 +26,7 @@ class ReassignPartitions(Step):
     """
 
     lasting: ClassVar[bool] = False
+    harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
@@ -48,10 +48,6 @@ reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
     def targets(self) -> tuple[str, ...]:
         """Return the new replicas."""
         return self.replicas
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: all servers go on."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the topic's replicas."""

@@ -12,7 +12,6 @@ from chaosk.core.errors import StepError
 from chaosk.core.units import Duration
 from chaosk.hosts.commands import brokertool, topictool
 from chaosk.spec.contracts.step import Deed, DeleteTopic, Fact, MakeTopic, Pause, Run, Site, Step
-from chaosk.spec.harm import Harm
 from chaosk.spec.topic_shape import TopicShape
 from chaosk.steps._partitions import owned, same_topic
 
@@ -35,6 +34,7 @@ class RecreateTopic(Step):
     """
 
     lasting: ClassVar[bool] = False
+    harmless: ClassVar[bool] = True
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({"delete.topic.enable": "true"})
     example: ClassVar[str] = """\
 at: 10s
@@ -46,17 +46,9 @@ recreate_topic: {topic: orders, pause: 5s}
     pause: Annotated[Duration, Field(ge=0.0, le=600.0)] = 1.0
     """Pause from when the last broker has forgotten the topic to its creation."""
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: the controller does it."""
-        return ()
-
     def remakes(self) -> tuple[str, ...]:
         """Return the topic."""
         return (self.topic,)
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: every server goes on, and no topic of others is touched."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the topic's replicas."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from chaosk.core.units import Duration, Share
 from chaosk.hosts.commands import shape
-from chaosk.spec.contracts.step import Site
-from chaosk.spec.harm import Harm
 from chaosk.steps._shaping import Shaping
 
 
@@ -21,6 +18,7 @@ class ReorderPackets(Shaping):
     and takes some of the packets for lost, so it becomes slower. The step counts as no harm.
     """
 
+    harmless: ClassVar[bool] = True
     what: ClassVar[str] = "the disorder"
     example: ClassVar[str] = """\
 at: 10s
@@ -32,10 +30,6 @@ for: 30s
     """Share of the packets that overtake others."""
     delay: Annotated[Duration, Field(ge=0.000001, le=1.0)] = 0.01
     """Delay of the other packets."""
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: all packets arrive."""
-        yield from ()
 
     def how(self) -> str:
         """Return the options of netem, which sends the overtaking packets at once."""

@@ -9,7 +9,6 @@ from chaosk.core.errors import StepError
 from chaosk.hosts.commands import reset
 from chaosk.hosts.firewall.rules import ARRIVING, Rule, rules
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
-from chaosk.spec.harm import Harm
 from chaosk.steps._groups import Groups, is_everyone
 
 
@@ -30,14 +29,11 @@ class ResetConnections(Groups):
     """
 
     lasting: ClassVar[bool] = False
+    harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 reset_connections: {between: ["leader(orders, 0)", probes]}
 """
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: every server goes on, and can be reached."""
-        yield from ()
 
     def suits(self, site: Site) -> Iterator[Fact]:
         """Require that the kernels can end connections."""

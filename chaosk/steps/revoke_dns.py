@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 from chaosk.core.errors import StepError
 from chaosk.spec.contracts.step import Deed, Fact, Names, Site, Step
-from chaosk.spec.harm import Harm
 
 _WITHIN = 10.0  # seconds until lookups show a change
 
@@ -30,6 +29,7 @@ revoke_dns: {how: refused}
 for: 10s
 """
     lasting: ClassVar[bool] = True
+    harmless: ClassVar[bool] = True
     names: ClassVar[bool] = True
 
     how: Literal["refused", "silent"] = "refused"
@@ -38,10 +38,6 @@ for: 10s
     def targets(self) -> tuple[str, ...]:
         """Return all probes."""
         return ("probes",)
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing: servers go on."""
-        yield from ()
 
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the names."""

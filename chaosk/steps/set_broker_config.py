@@ -41,10 +41,6 @@ for: 30s
         """Accept brokers."""
         return frozenset({"broker"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - the same for all hosts
         """Refuse clusters that Kafka's tool could not log in to."""
         return brokertool.refused(inventory)

@@ -60,10 +60,6 @@ for: 30s
             raise ValueError(msg)
         return self
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets: a quota belongs to the whole cluster."""
-        return ()
-
     def places(self, site: Site) -> Iterator[tuple[str, Settings]]:
         """Yield the quota and one host; raises StepError if Kafka's tool could not log in."""
         if (why := brokertool.refused(site.inventory)) is not None:

@@ -32,6 +32,7 @@ class SkewClock(ReversibleStep, PerHostStep):
     meanwhile.
     """
 
+    harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 skew_clock: {target: "host(leader(orders, 0))", offset: 1h}

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from chaosk.hosts.commands import service
 from chaosk.spec.contracts.step import Deed, Fact, Site
-from chaosk.spec.harm import Harm
 from chaosk.steps._server import each
 from chaosk.steps._service_steps import ServiceStep, names_of
 
@@ -19,15 +18,12 @@ class StartServer(ServiceStep):
     """
 
     lasting: ClassVar[bool] = False
+    harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 40s
 start: {target: broker 1}
 """
     ends: ClassVar[tuple[str, ...]] = (*names_of("stop"), *names_of("kill"))
-
-    def harm(self, site: Site) -> Iterator[Harm]:  # noqa: ARG002 - the same everywhere
-        """Yield nothing."""
-        yield from ()
 
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the server does not run."""

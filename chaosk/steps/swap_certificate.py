@@ -52,10 +52,6 @@ for: 30s
         """Accept brokers."""
         return frozenset({"broker"})
 
-    def targets(self) -> tuple[str, ...]:
-        """Return the single target."""
-        return (self.target,)
-
     def refused(self, inventory: Inventory, host: str) -> str | None:  # noqa: ARG002 - the same for all hosts
         """Refuse clusters that Kafka's tool could not log in to, and those whose clients do not use TLS."""
         if not str(inventory.client.get("security.protocol", "")).lower().endswith("ssl"):
@@ -77,10 +73,6 @@ for: 30s
         for broker, _ in self._where(site):
             host = site.inventory.brokers[broker].host
             yield Fact(says=f"Kafka's own tool is on {host}", query=brokertool.fits(site.inventory, host))
-
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the hosts have the tool."""
-        yield from self.suits(site)
 
     def inject(self, site: Site) -> Iterator[Deed]:
         """Run one command for each broker."""

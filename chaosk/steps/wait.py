@@ -20,10 +20,6 @@ wait: {duration: 10s}
     duration: Duration
     """Duration of the wait."""
 
-    def targets(self) -> tuple[str, ...]:
-        """Return no targets."""
-        return ()
-
     def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
         """Pause."""
         yield Pause(seconds=self.duration)

@@ -267,6 +267,8 @@ class Step(Model, ABC):
     """The only cluster mode in which it makes sense, if there is one."""
     configured: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Settings that every broker must have for it, by name."""
+    harmless: ClassVar[bool] = False
+    """True if all servers go on and can be reached, so that it counts against no limit."""
 
     @classmethod
     def forms(cls) -> Mapping[str, type[Step]]:
@@ -277,9 +279,10 @@ class Step(Model, ABC):
         """The name of the fault in events and verdicts; by default the name of the step."""
         return name_of(type(self))
 
-    @abstractmethod
     def targets(self) -> tuple[str, ...]:
-        """The target expressions to resolve when the step fires."""
+        """The target expressions to resolve when the step fires; by default its field ``target``, if it has one."""
+        target: str | None = getattr(self, "target", None)
+        return () if target is None else (target,)
 
     def takes(self) -> frozenset[NodeKind]:
         """The kinds of nodes that its targets may name; empty if the step checks its targets elsewhere."""
@@ -298,12 +301,12 @@ class Step(Model, ABC):
         return ()
 
     def harm(self, site: Site) -> Iterator[Harm]:
-        """The harm to the cluster, one value for each moment; by default all its targets at once.
+        """The harm to the cluster, one value for each moment; by default all targets at once; none if it is harmless.
 
         Counted against the limits of :mod:`chaosk.planning.blast_radius`, together with other faults in place at that
         time.
         """
-        if away := servers_of(site.inventory, site.nodes(*self.targets())):
+        if not self.harmless and (away := servers_of(site.inventory, site.nodes(*self.targets()))):
             yield Harm(away=away)
 
     def holds(self, site: Site) -> Iterator[str]:
@@ -323,9 +326,9 @@ class Step(Model, ABC):
         """Capabilities that hosts need, checked before the run on all possible targets, apart from :meth:`before`."""
         yield from ()
 
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - for those that override it
-        """Preconditions without which the fault cannot take (a broker to be killed is running)."""
-        yield from ()
+    def before(self, site: Site) -> Iterator[Fact]:
+        """Preconditions without which the fault cannot take (a broker to be killed runs); by default :meth:`suits`."""
+        yield from self.suits(site)
 
     @abstractmethod
     def inject(self, site: Site) -> Iterator[Deed]:

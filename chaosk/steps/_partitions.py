@@ -1,12 +1,15 @@
-"""Shared parts of steps that move partitions."""
+"""Shared base of steps that move or make partitions."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from abc import ABC
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.spec.contracts.step import Fact
+from chaosk.spec.contracts.step import Fact, Site
+from chaosk.steps._phases import PhasedStep
 
 Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(strict=False, min_length=1)]
 """Partitions of a topic."""
@@ -17,9 +20,17 @@ DOUBT = 5.0
 """Seconds for which brokers may not know a topic that was just created."""
 
 
-def same_topic(topic: str) -> str:
-    """Return the name that two of these steps on one topic may not hold at the same time."""
-    return f"the replicas of {topic}"
+class TopicStep(PhasedStep, ABC):
+    """A step on the replicas of a topic; two of them on one topic exclude each other."""
+
+    lasting: ClassVar[bool] = False
+
+    topic: str
+    """The topic, one of the scenario's."""
+
+    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
+        """Yield the topic's replicas."""
+        yield f"the replicas of {self.topic}"
 
 
 def moving(topic: str, partitions: tuple[int, ...] | None, within: float = 10.0) -> Fact:

@@ -6,16 +6,18 @@ from abc import ABC
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from chaosk.spec.contracts.step import Deed, Fact, Signal, Site, Step
+from chaosk.spec.contracts.step import Deed, Fact, Signal, Site
 from chaosk.spec.fields import Name
+from chaosk.steps._phases import PhasedStep, Phases
 
 READY = 60.0
 """Time-out in seconds until a started probe works: a consumer's group may have to wait for an old member."""
 ENDED = 60.0
 """Time-out in seconds until a stopped probe has flushed its buffers."""
+_IN_WORDS = {"runs": "runs", "ended": "has ended", "frozen": "is frozen"}
 
 
-class ProbeStep(Step, ABC):
+class ProbeStep(PhasedStep, ABC):
     """A step on the process of one probe."""
 
     about_clients: ClassVar[bool] = True
@@ -30,17 +32,14 @@ class ProbeStep(Step, ABC):
         """Yield the probe's process."""
         yield f"the probe {self.probe}"
 
-    def signal(self, action: Literal["start", "stop", "kill", "pause", "resume"]) -> Iterator[Deed]:
+    def signal(self, action: Literal["start", "stop", "kill", "pause", "resume"]) -> tuple[Deed, ...]:
         """Start, stop, kill, freeze or resume the probe."""
-        yield Signal(probe=self.probe, action=action)
+        return (Signal(probe=self.probe, action=action),)
 
-    def runs(self, within: float = 0.0) -> Iterator[Fact]:
-        """Expect the probe's process to run."""
-        yield Fact(says=f"probe {self.probe} runs", query=f"probe_runs({self.probe})", within=within)
-
-    def ended(self, within: float = 0.0) -> Iterator[Fact]:
-        """Expect the probe's process to have ended."""
-        yield Fact(says=f"probe {self.probe} has ended", query=f"probe_ended({self.probe})", within=within)
+    def seen(self, condition: Literal["runs", "ended", "frozen"], within: float = 0.0) -> tuple[Fact, ...]:
+        """Expect the probe's process to run, to have ended or to be frozen."""
+        says = f"probe {self.probe} {_IN_WORDS[condition]}"
+        return (Fact(says=says, query=f"probe_{condition}({self.probe})", within=within),)
 
 
 class EndProbe(ProbeStep, ABC):
@@ -49,22 +48,12 @@ class EndProbe(ProbeStep, ABC):
     lasting: ClassVar[bool] = True
     action: ClassVar[Literal["stop", "kill"]]
 
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that the probe runs."""
-        yield from self.runs()
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """End the probe."""
-        yield from self.signal(self.action)
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the probe has ended."""
-        yield from self.ended(ENDED)
-
-    def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Start the probe again, as a new incarnation."""
-        yield from self.signal("start")
-
-    def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the probe runs."""
-        yield from self.runs(READY)
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """End the probe; the undo starts it again, as a new incarnation."""
+        return Phases(
+            before=self.seen("runs"),
+            inject=self.signal(self.action),
+            verify=self.seen("ended", ENDED),
+            undo=self.signal("start"),
+            healed=self.seen("runs", READY),
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,10 +127,14 @@ def crash(every: tuple[Server, ...], lease: str) -> Iterator[Deed]:
     yield from each(every, service.stop)
 
 
-def each(every: tuple[Server, ...], command: Callable[[ServerProcess], Command]) -> Iterator[Deed]:
+def each(every: Iterable[Server], command: Callable[[ServerProcess], Command]) -> list[Deed]:
     """Run one command for each server."""
-    for server in every:
-        yield Run(command=command(server.process))
+    return [Run(command=command(server.process)) for server in every]
+
+
+def back(every: Iterable[Server]) -> list[Fact]:
+    """Expect each server to run, not frozen, and to serve."""
+    return [fact for server in every for fact in server.back()]
 
 
 def _server(site: Site, role: Role | None, target: str, node: Node) -> Server:

@@ -20,7 +20,7 @@ from chaosk.hosts.commands import service
 from chaosk.spec.contracts.step import Deed, Fact, Site, Step
 from chaosk.spec.contracts.target import NodeKind
 from chaosk.spec.quorum import RequiredMode
-from chaosk.steps._server import SOON, Role, Server, each, servers
+from chaosk.steps._server import SOON, Role, Server, back, each, servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +126,12 @@ class TakeDown(ServiceStep, ABC):
 
     def before(self, site: Site) -> Iterator[Fact]:
         """Require that the process runs, and that the step suits it."""
-        for server in self.servers(site):
-            yield server.running()
+        yield from (server.running() for server in self.servers(site))
         yield from self.suits(site)
 
     def verify(self, site: Site) -> Iterator[Fact]:
         """Verify on the host that the process is gone without a successor, and that the cluster does not list it."""
-        for server in self.servers(site):
-            yield server.gone(self.patience)
+        yield from (server.gone(self.patience) for server in self.servers(site))
         for server in self.servers(site):
             yield from server.away(SOON)
 
@@ -143,5 +141,4 @@ class TakeDown(ServiceStep, ABC):
 
     def healed(self, site: Site) -> Iterator[Fact]:
         """Verify that the server runs and serves."""
-        for server in self.servers(site):
-            yield from server.back()
+        yield from back(self.servers(site))

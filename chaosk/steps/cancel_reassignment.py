@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
-from chaosk.steps._partitions import Numbers, moving, same_topic, still
+from chaosk.spec.contracts.step import Reassign, Site
+from chaosk.steps._partitions import Numbers, TopicStep, moving, still
+from chaosk.steps._phases import Phases
 
 WITHIN = 30.0
 """Time-out in seconds until the controller has cancelled it."""
 
 
-class CancelReassignment(Step):
+class CancelReassignment(TopicStep):
     """Cancel a reassignment in progress: the old replicas stay, and the copied data are deleted.
 
     The order of the old replicas may change, and the preferred leader with it: the controller keeps those first that
@@ -23,29 +23,18 @@ class CancelReassignment(Step):
     the controller has no reassignment of the partitions in progress.
     """
 
-    lasting: ClassVar[bool] = False
     example: ClassVar[str] = """\
 at: 20s
 cancel_reassignment: {topic: orders}
 """
 
-    topic: str
-    """The topic, one of the scenario's."""
     partitions: Numbers | None = None
     """The partitions; default: all that are being reassigned."""
 
-    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """Yield the topic's replicas."""
-        yield same_topic(self.topic)
-
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that a reassignment is in progress."""
-        yield moving(self.topic, self.partitions)
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Send one request for all partitions."""
-        yield Reassign(topic=self.topic, partitions=self.partitions, replicas=None)
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that no reassignment is in progress."""
-        yield still(self.topic, self.partitions, WITHIN)
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """Send one request for all partitions, of which a reassignment is in progress."""
+        return Phases(
+            before=[moving(self.topic, self.partitions)],
+            inject=[Reassign(topic=self.topic, partitions=self.partitions, replicas=None)],
+            verify=[still(self.topic, self.partitions, WITHIN)],
+        )

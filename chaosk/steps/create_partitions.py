@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from chaosk.spec.contracts.step import AddPartitions, Deed, Fact, Site, Step
-from chaosk.steps._partitions import owned, same_topic
+from chaosk.spec.contracts.step import AddPartitions, Fact, Site
+from chaosk.steps._partitions import TopicStep, owned
+from chaosk.steps._phases import Phases
 
 WITHIN = 30.0
 """Time-out in seconds until the new partitions have leaders and all replicas in sync."""
 
 
-class CreatePartitions(Step):
+class CreatePartitions(TopicStep):
     """Add partitions to a topic. Kafka cannot remove them, so they stay until the next run deletes the topic.
 
     From then on keys map to other partitions than before. Clients notice at their next metadata request: after
@@ -25,31 +25,20 @@ class CreatePartitions(Step):
     by broker id, as for all topics of chaosk.
     """
 
-    lasting: ClassVar[bool] = False
     harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 create_partitions: {topic: orders, count: 12}
 """
 
-    topic: str
-    """The topic, one of the scenario's."""
     count: Annotated[int, Field(ge=2, le=10_000)]
     """The new number of partitions."""
 
-    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """Yield the topic's replicas."""
-        yield same_topic(self.topic)
-
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that chaosk created the topic."""
-        yield owned(self.topic)
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Send one request."""
-        yield AddPartitions(topic=self.topic, count=self.count)
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that all partitions exist, with leaders and all replicas in sync."""
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """Send one request, for a topic that chaosk created."""
         says = f"{self.topic} has {self.count} partitions, with leaders and all replicas in sync"
-        yield Fact(says=says, query=f"partition_count({self.topic}, {self.count})", within=WITHIN)
+        return Phases(
+            before=[owned(self.topic)],
+            inject=[AddPartitions(topic=self.topic, count=self.count)],
+            verify=[Fact(says=says, query=f"partition_count({self.topic}, {self.count})", within=WITHIN)],
+        )

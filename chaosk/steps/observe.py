@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.spec.contracts.step import Deed, Fact, Look, Site, Step
+from chaosk.spec.contracts.step import Look, Site
+from chaosk.steps._phases import PhasedStep, Phases
 
 
-class Observe(Step):
+class Observe(PhasedStep):
     """Record the present state of the cluster, as an additional column in the report beside before, during and after.
 
     For each topic of the scenario: leaders, replicas and ISR, brokers that report another leader than the others, first
@@ -24,10 +24,6 @@ at: 10s
 observe: {}
 """
 
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Record the state once."""
-        yield Look(entry=site.entry)
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify nothing: any state is recorded."""
-        yield from ()
+    def phases(self, site: Site) -> Phases:
+        """Record the state once; any state is right."""
+        return Phases(inject=[Look(entry=site.entry)])

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.hosts.commands import service
-from chaosk.spec.contracts.step import Deed, Fact, Site
-from chaosk.steps._server import SOON, each
+from chaosk.spec.contracts.step import Fact, Site
+from chaosk.steps._phases import PhasedStep, Phases
+from chaosk.steps._server import SOON, back, each
 from chaosk.steps._service_steps import ServiceStep
 
 
-class PauseServer(ServiceStep):
+class PauseServer(PhasedStep, ServiceStep):
     """Freeze the process of a broker, a controller or a ZooKeeper node with SIGSTOP.
 
     Its host lives and its connections stay open, but it does not answer. It takes once the process has the state T. The
@@ -25,20 +26,16 @@ pause: {target: "leader(orders, 0)"}
 for: 20s
 """
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the process runs, is not frozen, and is the server of the inventory."""
-        for server in self.servers(site):
-            yield server.awake()
-        yield from self.suits(site)
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Send SIGSTOP to each process."""
-        yield from each(self.servers(site), lambda process: service.signal(process, "STOP"))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the state of the process is T, stopped by a signal."""
-        for server in self.servers(site):
-            yield server.frozen(SOON)
+    def phases(self, site: Site) -> Phases:
+        """Send SIGSTOP to each process; the undo sends SIGCONT, and starts the servers that have died meanwhile."""
+        every = self.servers(site)
+        return Phases(
+            before=[*(server.awake() for server in every), *self.suits(site)],
+            inject=each(every, lambda process: service.signal(process, "STOP")),
+            verify=[server.frozen(SOON) for server in every],
+            undo=[*each(every, service.resume), *each(every, service.start)],
+            healed=back(every),
+        )
 
     def watch(self, site: Site) -> Iterator[Fact]:
         """Check that the process stays frozen, and that the cluster does not list the server.
@@ -49,13 +46,3 @@ for: 20s
         yield from super().watch(site)
         for server in self.servers(site):
             yield from server.away()
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Send SIGCONT, and start the servers that have died meanwhile."""
-        yield from each(self.servers(site), service.resume)
-        yield from each(self.servers(site), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs and serves."""
-        for server in self.servers(site):
-            yield from server.back()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.spec.contracts.step import Deed, Fact, Site
+from chaosk.spec.contracts.step import Site
+from chaosk.steps._phases import Phases
 from chaosk.steps._probe_steps import ProbeStep
 
 _SOON = 5.0
@@ -26,22 +26,12 @@ pause_probe: {probe: reader}
 for: 60s
 """
 
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that the probe runs."""
-        yield from self.runs()
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Send SIGSTOP."""
-        yield from self.signal("pause")
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the probe is frozen."""
-        yield Fact(says=f"probe {self.probe} is frozen", query=f"probe_frozen({self.probe})", within=_SOON)
-
-    def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Send SIGCONT."""
-        yield from self.signal("resume")
-
-    def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the probe runs."""
-        yield from self.runs(_SOON)
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """Freeze the probe; the undo resumes it."""
+        return Phases(
+            before=self.seen("runs"),
+            inject=self.signal("pause"),
+            verify=self.seen("frozen", _SOON),
+            undo=self.signal("resume"),
+            healed=self.seen("runs", _SOON),
+        )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from chaosk.core.errors import StepError
-from chaosk.spec.contracts.step import Deed, Fact, Reassign, Site, Step
+from chaosk.spec.contracts.step import Fact, Reassign, Site
 from chaosk.spec.contracts.target import NodeKind
-from chaosk.steps._partitions import Numbers, moving, same_topic
+from chaosk.steps._partitions import Numbers, TopicStep, moving
+from chaosk.steps._phases import Phases
 
 WITHIN = 120.0
 """Time-out in seconds until the new replicas are in sync and the old ones are gone: whole replicas are copied."""
 
 
-class ReassignPartitions(Step):
+class ReassignPartitions(TopicStep):
     """Move partitions to other brokers, or reorder their replicas, as kafka-reassign-partitions.sh does.
 
     The first broker becomes the preferred leader. Leadership moves to it at once if the old leader is no longer a
@@ -25,15 +25,12 @@ class ReassignPartitions(Step):
     another entry can move the partitions back.
     """
 
-    lasting: ClassVar[bool] = False
     harmless: ClassVar[bool] = True
     example: ClassVar[str] = """\
 at: 10s
 reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
 """
 
-    topic: str
-    """The topic, one of the scenario's."""
     partitions: Numbers | None = None
     """The partitions, all with the same replicas; default: all of them."""
     replicas: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
@@ -49,23 +46,18 @@ reassign_partitions: {topic: orders, replicas: [broker 0, broker 1]}
         """Return the new replicas."""
         return self.replicas
 
-    def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
-        """Yield the topic's replicas."""
-        yield same_topic(self.topic)
+    def phases(self, site: Site) -> Phases:
+        """Send one request for all partitions; it is complete, or in progress."""
+        brokers = self._brokers(site)
+        assigned = [self._assigned(which, ", ".join(map(str, brokers))) for which in self.partitions or ("all",)]
+        return Phases(
+            inject=[Reassign(topic=self.topic, partitions=self.partitions, replicas=brokers)],
+            verify=assigned if self.until == "complete" else [moving(self.topic, self.partitions)],
+        )
 
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Send one request for all partitions."""
-        yield Reassign(topic=self.topic, partitions=self.partitions, replicas=self._brokers(site))
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the reassignment is complete, or in progress."""
-        if self.until == "accepted":
-            yield moving(self.topic, self.partitions)
-            return
-        brokers = ", ".join(map(str, self._brokers(site)))
-        for which in self.partitions or ("all",):
-            query = f"assigned({self.topic}, {which}, {brokers})"
-            yield Fact(says=f"{self.topic} ({which}) is on the brokers {brokers}", query=query, within=WITHIN)
+    def _assigned(self, which: int | str, brokers: str) -> Fact:
+        query = f"assigned({self.topic}, {which}, {brokers})"
+        return Fact(says=f"{self.topic} ({which}) is on the brokers {brokers}", query=query, within=WITHIN)
 
     def _brokers(self, site: Site) -> tuple[int, ...]:
         """Return the broker ids; raises StepError for other nodes."""

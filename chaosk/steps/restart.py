@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from chaosk.core.units import Duration
 from chaosk.hosts.commands import service
-from chaosk.spec.contracts.step import Deed, Fact, Pause, Run, Site
+from chaosk.spec.contracts.step import Deed, Pause, Run, Site
 from chaosk.spec.harm import Harm
-from chaosk.steps._server import SHUTDOWN, each
+from chaosk.steps._phases import PhasedStep, Phases
+from chaosk.steps._server import SHUTDOWN, back, each
 from chaosk.steps._service_steps import ServiceStep
 
 
-class RestartServer(ServiceStep):
+class RestartServer(PhasedStep, ServiceStep):
     """Stop a broker, a controller or a ZooKeeper node cleanly and start it again; several of them rolling.
 
     The next one is stopped only when the last one serves again, and ``pause`` is over. It takes once all serve.
@@ -33,13 +34,18 @@ restart: {target: brokers, pause: 5s}
         for server in self.servers(site):
             yield Harm(away=(server.node,))
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that all servers run, and that each is the server of the inventory."""
-        for server in self.servers(site):
-            yield server.running()
-        yield from self.suits(site)
+    def phases(self, site: Site) -> Phases:
+        """Restart one server after the other; the undo is needed only if that was interrupted."""
+        every = self.servers(site)
+        return Phases(
+            before=[*(server.running() for server in every), *self.suits(site)],
+            inject=self._rolling(site),
+            verify=back(every),
+            undo=each(every, service.start),
+            healed=back(every),
+        )
 
-    def inject(self, site: Site) -> Iterator[Deed]:
+    def _rolling(self, site: Site) -> Iterator[Deed]:
         """Stop, wait until it is gone, start, wait until it serves; then the next server."""
         for number, server in enumerate(self.servers(site)):
             if number and self.pause:
@@ -48,16 +54,3 @@ restart: {target: brokers, pause: 5s}
             yield server.gone(SHUTDOWN)
             yield Run(command=service.start(server.process))
             yield from server.back()
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that all servers serve."""
-        for server in self.servers(site):
-            yield from server.back()
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Start the servers that do not run; needed only if the restart was interrupted."""
-        yield from each(self.servers(site), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that all servers serve."""
-        yield from self.verify(site)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.hosts.commands import service, versions
-from chaosk.spec.contracts.step import Deed, Fact, Run, Site
+from chaosk.spec.contracts.step import Fact, Site
 from chaosk.spec.harm import Harm
-from chaosk.steps._server import SHUTDOWN, SOON, each
+from chaosk.steps._phases import Phases
+from chaosk.steps._server import back, each
 from chaosk.steps._version_steps import VersionStep
 
 
@@ -31,33 +32,21 @@ restore_version: {target: broker 1}
         for server, _ in self.places(site):
             yield Harm(away=(server.node,))
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the server runs, and has a former version."""
+    def phases(self, site: Site) -> Phases:
+        """Restart each server from its link's original target.
+
+        The undo is needed only after an interruption, and starts what does not run. The links are left to the fault.
+        """
+        every = [server for server, _ in self.places(site)]
+        return Phases(
+            before=self._switched(site),
+            inject=self.rolling(site, versions.back),
+            verify=[fact for server, former in self.former(site) for fact in (former, *server.serving())],
+            undo=each(every, service.start),
+            healed=back(every),
+        )
+
+    def _switched(self, site: Site) -> Iterator[Fact]:
         for server, process in self.places(site):
             yield server.awake()
             yield Fact(says=f"{server.name} was switched to another version", query=versions.is_away(process))
-
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, wait until it is gone, restore the link, start, wait until it serves; then the next server."""
-        for server, process in self.places(site):
-            yield Run(command=service.stop(process))
-            yield server.gone(SHUTDOWN)
-            yield Run(command=versions.back(process))
-            yield Run(command=service.start(process))
-            yield from server.back()
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs from its link's original target, and serves."""
-        for server, process in self.places(site):
-            query = versions.is_back(process)
-            yield Fact(says=f"{server.name} runs its former version", query=query, within=SOON)
-            yield from server.serving()
-
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Start the servers that do not run; needed only after an interruption. The links are left to the fault."""
-        yield from each(tuple(server for server, _ in self.places(site)), service.start)
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that all servers serve."""
-        for server, _ in self.places(site):
-            yield from server.back()

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from chaosk.core.errors import StepError
-from chaosk.spec.contracts.step import Deed, Fact, Names, Site, Step
+from chaosk.spec.contracts.step import Fact, Names, Site
+from chaosk.steps._phases import PhasedStep, Phases
 
 _WITHIN = 10.0  # seconds until lookups show a change
 
 
-class RevokeDns(Step):
+class RevokeDns(PhasedStep):
     """Make all name lookups of probes fail: by a name server that knows no name, or one that does not answer.
 
     Established connections go on: a client looks a name up when it connects, and librdkafka caches the result for a
@@ -49,22 +50,13 @@ for: 10s
             raise StepError(f"{site.entry}: clients know every broker by its address; there is no name to take away")
         yield from ()
 
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that the names resolve."""
-        yield Fact(says="the brokers' names are known", query="names_known")
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Make the lookups fail."""
-        yield Names(action="refuse" if self.how == "refused" else "silence")
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that no name resolves."""
-        yield Fact(says="no broker's name is known", query="names_unknown", within=_WITHIN)
-
-    def undo(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Restore the names."""
-        yield Names(action="restore")
-
-    def healed(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the names resolve."""
-        yield Fact(says="the brokers' names are known", query="names_known", within=_WITHIN)
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """Make the lookups fail; the undo restores the names."""
+        known = Fact(says="the brokers' names are known", query="names_known")
+        return Phases(
+            before=[known],
+            inject=[Names(action="refuse" if self.how == "refused" else "silence")],
+            verify=[Fact(says="no broker's name is known", query="names_unknown", within=_WITHIN)],
+            undo=[Names(action="restore")],
+            healed=[known.model_copy(update={"within": _WITHIN})],
+        )

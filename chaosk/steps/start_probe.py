@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.spec.contracts.step import Deed, Fact, Site
+from chaosk.spec.contracts.step import Fact, Site
+from chaosk.steps._phases import Phases
 from chaosk.steps._probe_steps import READY, ProbeStep
 
 
@@ -23,15 +23,11 @@ at: 40s
 start_probe: {probe: reader}
 """
 
-    def before(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Require that the probe has ended, or was not started yet."""
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
+        """Start the probe, which has ended, or was not started yet."""
         query = f"not(any(probe_runs({self.probe}), probe_frozen({self.probe})))"
-        yield Fact(says=f"probe {self.probe} does not run", query=query)
-
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
-        """Start the probe."""
-        yield from self.signal("start")
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify that the probe runs."""
-        yield from self.runs(READY)
+        return Phases(
+            before=[Fact(says=f"probe {self.probe} does not run", query=query)],
+            inject=self.signal("start"),
+            verify=self.seen("runs", READY),
+        )

@@ -10,7 +10,8 @@ from chaosk.hosts.commands import service, versions
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.fields import Version
 from chaosk.spec.inventory import KafkaProcess
-from chaosk.steps._server import SHUTDOWN, SOON, Server
+from chaosk.steps._phases import Phases
+from chaosk.steps._server import SOON, Server
 from chaosk.steps._version_steps import VersionStep
 
 
@@ -60,38 +61,24 @@ for: 60s
             query = versions.fits(process, self.version, span)
             yield Fact(says=f"{server.name} can be switched to Kafka {self.version}", query=query)
 
-    def before(self, site: Site) -> Iterator[Fact]:
-        """Require that the server runs, and can be switched."""
-        for server, _ in self.places(site):
-            yield server.awake()
-        yield from self.suits(site)
+    def phases(self, site: Site) -> Phases:
+        """Restart each server from the other installation; the undo restarts those that run from there."""
+        return Phases(
+            before=[*(server.awake() for server, _ in self.places(site)), *self.suits(site)],
+            inject=self.rolling(site, lambda process: versions.point(process, self.version)),
+            verify=self._switched(site),
+            undo=self._restored(site),
+            healed=[fact for server, former in self.former(site) for fact in (former, *server.back())],
+        )
 
-    def inject(self, site: Site) -> Iterator[Deed]:
-        """Stop, wait until it is gone, point the link, start, wait until it serves; then the next server."""
-        for server, process in self.places(site):
-            yield Run(command=service.stop(process))
-            yield server.gone(SHUTDOWN)
-            yield Run(command=versions.point(process, self.version))
-            yield Run(command=service.start(process))
-            yield from server.back()
-
-    def verify(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs that version, and serves."""
+    def _switched(self, site: Site) -> Iterator[Fact]:
         for server, process in self.places(site):
             query = versions.is_switched(process, self.version)
             yield Fact(says=f"{server.name} runs Kafka {self.version}", query=query, within=SOON, steady=False)
             yield from server.serving()
 
-    def undo(self, site: Site) -> Iterator[Deed]:
-        """Stop the servers that run that version, restore the link, start the servers that do not run."""
+    def _restored(self, site: Site) -> Iterator[Deed]:
         for _, process in self.places(site):
             yield Run(command=versions.leave(process, self.version))
             yield Run(command=versions.back(process))
             yield Run(command=service.start(process))
-
-    def healed(self, site: Site) -> Iterator[Fact]:
-        """Verify that the server runs from its link's original target, and serves."""
-        for server, process in self.places(site):
-            query = versions.is_back(process)
-            yield Fact(says=f"{server.name} runs its former version", query=query, within=SOON)
-            yield from server.back()

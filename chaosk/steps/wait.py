@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from chaosk.core.units import Duration
-from chaosk.spec.contracts.step import Deed, Fact, Pause, Site, Step
+from chaosk.spec.contracts.step import Pause, Site
+from chaosk.steps._phases import PhasedStep, Phases
 
 
-class Wait(Step):
+class Wait(PhasedStep):
     """Let time pass: the next entry without a trigger starts when it is over."""
 
     lasting: ClassVar[bool] = False
@@ -20,10 +20,6 @@ wait: {duration: 10s}
     duration: Duration
     """Duration of the wait."""
 
-    def inject(self, site: Site) -> Iterator[Deed]:  # noqa: ARG002 - the same everywhere
+    def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
         """Pause."""
-        yield Pause(seconds=self.duration)
-
-    def verify(self, site: Site) -> Iterator[Fact]:  # noqa: ARG002 - the same everywhere
-        """Verify nothing."""
-        yield from ()
+        return Phases(inject=[Pause(seconds=self.duration)])

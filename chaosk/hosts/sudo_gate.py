@@ -148,11 +148,11 @@ def _list(inventory: Inventory) -> Iterator[str]:
             yield from _on_folder(broker, folder)
             disk = reversible.mapped(broker, folder, "BOOT", "ID", ())
             yield from _lines("mapper", disk) if own_kernels else ()
-        yield from _lines("oom", reversible.oom_kill(broker, "BOOT", "ID")) if own_kernels else ()
+        yield from _lines("oom", reversible.oom_kill(broker, "BOOT", "NAME")) if own_kernels else ()
     yield from _on_settings(inventory)
     yield from _on_certificates(inventory) if brokertool.refused(inventory) is None else ()
     if own_kernels:
-        yield "boot\t\n"
+        yield from (f"boot\t{action}\tBOOT\t\n" for action in ("own", "returns", "changed", "end"))
     for host in inventory.hosts:
         yield _line("state", fingerprint.ask(inventory, host))
 
@@ -161,15 +161,15 @@ def _on(process: ServerProcess) -> Iterator[Command]:
     for ask in (service.is_running, service.is_gone, service.is_frozen, service.is_awake):
         yield ask(process)
     yield from (service.kill(process), service.signal(process, "STOP"), service.resume(process))
-    yield from (service.is_ended(process, "ID"), service.is_returned(process, "ID"))
+    yield from (service.is_ended(process, "NAME"), service.is_returned(process, "NAME"))
     yield from (service.start(process), service.stop(process))
 
 
 def _on_supervisor(process: ServerProcess) -> Iterator[str]:
     """Yield all commands on the supervisor of a process, without ids."""
     name = "parent" if isinstance(process.service, ScriptService) else "supervisor"
-    yield from _lines(name, supervisor.held(process, "ID"))
-    if (noted := supervisor.note(process, "ID")) is not None:
+    yield from _lines(name, supervisor.held(process, "NAME"))
+    if (noted := supervisor.note(process, "NAME")) is not None:
         yield _line(name, noted)
 
 
@@ -195,7 +195,8 @@ def _on_versions(process: KafkaProcess) -> Iterator[str]:
 
 def _on_folder(broker: ServerProcess, folder: str) -> Iterator[str]:
     """Yield all commands on a data directory, without ids."""
-    yield _listed(broker.host, "disk", f"{folder.rstrip('/')}/")
+    for action in ("fits", "fill", "filled", "empty", "gone"):
+        yield _listed(broker.host, "disk", action, f"{folder.rstrip('/')}/")
     for account in get_args(reversible.Owner):
         yield from _lines("owner", reversible.owned_by(broker.host, folder, "ID", account))
     yield from _lines("readonly", reversible.read_only(broker, folder, "ID"))
@@ -210,7 +211,7 @@ def _on_settings(inventory: Inventory) -> Iterator[str]:
     yield _line("settings", brokertool.fits(inventory, host))
     yield _line("topic", topictool.fits(inventory, host))
     if brokertool.refused(inventory) is None:
-        yield _listed(host, "topic", "at", *brokertool.place(inventory))
+        yield from (_listed(host, "topic", action, *brokertool.place(inventory)) for action in ("make", "there"))
         yield _listed(host, "settings", "change", *brokertool.place(inventory))
     if (probes := principal.of_probes(inventory)) is not None:
         yield _listed(host, "settings", "deny", probes)

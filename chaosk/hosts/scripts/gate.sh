@@ -32,6 +32,85 @@ run() {
     sh -c "$(script_text "$script")" chaosk "$@"
 }
 
+# The commands that may run, one a line: a script, its action or * for any, and the kinds of the other words, which
+# word_checked explains. KIND... stands for any number of words; `rules` is no word, but rules on standard input.
+#
+# A line with `listed`, `file` or a kind in capitals has to be on the list of this cluster, too: script, action, the words
+# that are listed, the folders of files, and the names of kinds in capitals.
+commands() {
+    cat <<'END'
+address fits id address port port...
+address add id address
+address there id address
+address remove id address
+address gone id address
+boot own BOOT
+boot returns BOOT
+boot changed BOOT name
+boot end BOOT name end
+clock fits ten boot by
+clock move ten boot by
+clock moved ten boot by
+clock restore ten
+clock restored ten
+corrupt * ID listed listed listed listed LOG
+cut install chain comment any rules
+cut standing chain comment any rules
+cut * chain comment any
+disk fits file way digits
+disk fill file way digits
+disk filled file way digits
+disk empty file
+disk gone file
+dump markers listed listed log...
+dump batches listed listed offsets...
+examine * any...
+identity * listed...
+lease list
+lease heal name
+lease disarm name
+lease halt name
+lease left name
+lease renew name name number number
+lease looks name number
+lease under name name gate inner any...
+lease undoing name gate inner any...
+load fits load id much
+load put load id much
+load stands load id much
+load lift load id
+load gone load id
+lock take name number any
+lock keep name number
+lock leave name
+lock show
+mapper * BOOT ID listed listed listed listed ill
+oom * BOOT NAME listed listed listed
+owner * listed ID listed...
+parent * listed listed listed NAME
+readonly * ID listed...
+reset fits
+reset end rules
+service ended listed listed listed NAME
+service returned listed listed listed NAME
+service * listed...
+settings fits listed listed
+shape fits ten queue rules
+shape put ten queue rules
+shape stands ten queue rules
+shape lift ten
+shape gone ten
+shape lasts ten
+state * listed...
+supervisor * listed NAME
+topic fits listed listed
+topic make listed listed listed topic replicas setting...
+topic there listed listed listed topic digits
+version * listed...
+wipe * ID listed...
+END
+}
+
 names() {
     for word; do
         case $word in '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*) refuse "the name $word" ;; esac
@@ -42,202 +121,143 @@ number() { case $1 in '' | . | *[!0-9.]* | *.*.*) refuse "the number $1" ;; esac
 
 count() { [ "$1" = "$2" ] || refuse "so many words"; }
 
-# Check that exactly these words are on the list.
+matches() { printf '%s\n' "$1" | grep -q -x -E -e "$2"; }
+
+# Check that a line is on the list.
 on_the_list() {
-    line=$(printf "%s$tab" "$@")
-    listed | grep -q -x -F -e "$line" || refuse "what is not on its list, \`$*\`; the inventory may have changed since"
+    listed | grep -q -x -F -e "$1" ||
+        refuse "what is not on its list, \`$(printf %s "${1%"$tab"}" | tr "$tab" ' ')\`; the inventory may have changed since"
 }
 
-# A command under a lease has to be this gate again.
-ours() { [ "$1" = "$gate" ] && [ "$2" = inner ] || refuse "\`$1\` under a lease"; }
+line_of() { printf "%s$tab" "$@"; }
 
 address='@?[A-Za-z0-9_:][A-Za-z0-9_.:/-]*'
 by_chance='( -m statistic --mode random --probability 0\.[0-9]{4})?'
 rule="(4|6|any) [IO]( -[io] lo| -[sd] $address| -p tcp| --[sd]port [0-9]+)*$by_chance -j (RETURN|DROP|REJECT( --reject-with tcp-reset)?)"
-
-cut_checked() {
-    count $# 4
-    case $2 in CHAOSK-) refuse "the chain $2" ;; CHAOSK-*) ;; *) refuse "the chain $2" ;; esac
-    case ${2#CHAOSK-} in *[!0-9a-f]*) refuse "the chain $2" ;; esac
-    case $3 in chaosk:*) names "$(printf %s "$3" | tr -d :)" ;; *) refuse "the comment $3" ;; esac
-    case $1 in
-        install | standing)
-            rules=$(cat)
-            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
-            printf '%s\n' "$rules" | run cut "$@"
-            ;;
-        *) run cut "$@" ;;
-    esac
-}
-
-reset_checked() {
-    count $# 1
-    case $1 in
-        fits) run reset fits ;;
-        end)
-            rules=$(cat)
-            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
-            printf '%s\n' "$rules" | run reset end
-            ;;
-        *) refuse "\`reset $1\`" ;;
-    esac
-}
-
 in_a_queue='[a-z]+|[0-9.]+(us|%|bit)?'
-shape_checked() {
-    case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
-    case $2 in *[!0-9a-f]*) refuse "the id $2" ;; esac
-    case $1 in
-        fits | put | stands)
-            count $# 3
-            printf '%s\n' "$3" | grep -q -x -E -e "(netem|htb)( ($in_a_queue))+" || refuse "the queue $3"
-            rules=$(cat)
-            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
-            printf '%s\n' "$rules" | run shape "$@"
-            ;;
-        lift | gone | lasts) count $# 2 && run shape "$@" ;;
-        *) refuse "\`shape $1\`" ;;
-    esac
-}
-
-ports_checked() {
-    [ $# -ge 4 ] || refuse "no ports"
-    shift 3
-    for port; do
-        case $port in '' | *[!0-9]*) refuse "the number $port" ;; esac
-    done
-}
-
 assignment='[0-9]+(:[0-9]+)*(,[0-9]+(:[0-9]+)*)*'
 topic_setting='[a-z][a-z.]*=[A-Za-z0-9._:,*-]*'
-topic_checked() {
+
+# Check that a word is of a kind. Any address, topic and amount is allowed: the scripts check what they mean.
+word_checked() {
     case $1 in
-        fits)
-            count $# 3
-            on_the_list topic fits "$2" "$3"
-            run topic "$@"
-            return
+        any | listed) ;;
+        id | ID) case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac ;;
+        ten) case $2 in *[!0-9a-f]*) refuse "the id $2" ;; ??????????) ;; *) refuse "the id $2" ;; esac ;;
+        boot | BOOT) case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac ;;
+        name | NAME) names "$2" ;;
+        number) number "$2" ;;
+        digits | port) case $2 in '' | *[!0-9]*) refuse "the number $2" ;; esac ;;
+        much) word_checked digits "${2%ppm}" ;;
+        by) word_checked much "${2#-}" ;;
+        address) case $2 in '' | *[!0-9a-f.:]*) refuse "the address $2" ;; esac ;;
+        chain) case ${2#CHAOSK-} in '' | "$2" | *[!0-9a-f]*) refuse "the chain $2" ;; esac ;;
+        comment) case $2 in chaosk:*) names "$(printf %s "$2" | tr -d :)" ;; *) refuse "the comment $2" ;; esac ;;
+        end) case $2 in reboot | reset | crash) ;; *) refuse "the end $2" ;; esac ;;
+        file)
+            case ${2##*/} in chaosk-fill-?*) ;; *) refuse "the file $2" ;; esac
+            case ${2##*/chaosk-fill-} in *[!0-9a-f]*) refuse "the file $2" ;; esac
             ;;
-        make) [ $# -ge 6 ] || refuse "no topic" ;;
-        there) count $# 6 ;;
-        *) refuse "\`topic $1\`" ;;
+        gate) [ "$2" = "$gate" ] || refuse "\`$2\` under a lease" ;;
+        inner) [ "$2" = inner ] || refuse "\`$2\` under a lease" ;;
+        load) case $2 in cpu | memory) ;; *) refuse "the kind $2" ;; esac ;;
+        log) case $2 in *[!A-Za-z0-9._-]* | *-) refuse "the log $2" ;; *-[0-9]*) ;; *) refuse "the log $2" ;; esac ;;
+        LOG) case $2 in _*) refuse "the log $2" ;; ?*-[0-9]*) word_checked log "$2" ;; *) refuse "the log $2" ;; esac ;;
+        offsets)
+            word_checked log "${2%%:*}"
+            case ${2#*:} in *:*:* | *[!0-9:]* | :* | *:) refuse "the offsets $2" ;; *:*) ;; *) refuse "the offsets $2" ;; esac
+            ;;
+        queue) matches "$2" "(netem|htb)( ($in_a_queue))+" || refuse "the queue $2" ;;
+        replicas) matches "$2" "$assignment" || refuse "the replicas $2" ;;
+        setting) matches "$2" "$topic_setting" || refuse "the setting $2" ;;
+        topic) case $2 in '' | [!A-Za-z0-9._]* | __* | *[!A-Za-z0-9._-]*) refuse "the topic $2" ;; esac ;;
+        way) case $2 in size | free) ;; *) refuse "the way $2" ;; esac ;;
+        *) refuse "what it does not know, \`$1\`" ;;
     esac
-    on_the_list topic at "$2" "$3" "$4"
-    case $5 in '' | [!A-Za-z0-9._]* | __* | *[!A-Za-z0-9._-]*) refuse "the topic $5" ;; esac
-    if [ "$1" = there ]; then
-        case $6 in '' | *[!0-9]*) refuse "the number $6" ;; esac
-        run topic "$@"
-        return
-    fi
-    printf '%s\n' "$6" | grep -q -x -E -e "$assignment" || refuse "the replicas $6"
-    action=$1 home=$2 config=$3 servers=$4 topic=$5 replicas=$6
-    shift 6
-    for word; do
-        printf '%s\n' "$word" | grep -q -x -E -e "$topic_setting" || refuse "the setting $word"
-        case $word in *"
-"*) refuse "a setting of several lines" ;; esac
+}
+
+# Any fault of a disk is allowed.
+ill_checked() {
+    case $1:$# in
+        slow:3) case $2$3 in *[!0-9]*) refuse "the numbers $2 and $3" ;; esac ;;
+        all:1 | writes:1) ;;
+        *) refuse "\`mapper\`: $*" ;;
+    esac
+}
+
+# Check the words of a command after its action by their kinds, the first argument. Adds to line what has to be on the
+# list.
+words_checked() {
+    kinds=$1
+    shift
+    [ $# = 0 ] || shift
+    for kind in $kinds; do
+        case $kind in
+            rules) break ;;
+            ill) ill_checked "$@" && shift $# ;;
+            *...)
+                for word; do
+                    word_checked "${kind%...}" "$word"
+                    [ "$kind" != listed... ] || line=$line$word$tab
+                done
+                shift $#
+                ;;
+            *)
+                [ $# -gt 0 ] || refuse "so few words"
+                word_checked "$kind" "$1"
+                case $kind in
+                    listed) line=$line$1$tab ;;
+                    file) line=$line${1%/*}/$tab ;;
+                    [A-Z]*) line=$line$kind$tab ;;
+                esac
+                shift
+                ;;
+        esac
     done
-    run topic "$action" "$home" "$config" "$servers" "$topic" "$replicas" "$@"
+    [ $# = 0 ] || refuse "so many words"
 }
 
-# Any address is allowed; the script checks that no other host has it.
-address_checked() {
-    case $1 in
-        fits) ports_checked "$@" ;;
-        add | there | remove | gone) count $# 3 ;;
-        *) refuse "\`address $1\`" ;;
-    esac
-    case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac
-    case $3 in '' | *[!0-9a-f.:]*) refuse "the address $3" ;; esac
-    run address "$@"
-}
-
-clock_checked() {
-    case $1 in
-        fits | move | moved)
-            count $# 4
-            case $3 in '' | *[!0-9a-f-]*) refuse "the boot id $3" ;; esac
-            by=${4#-}
-            case ${by%ppm} in '' | *[!0-9]*) refuse "the number $4" ;; esac
-            ;;
-        restore | restored) count $# 2 ;;
-        *) refuse "\`clock $1\`" ;;
-    esac
-    case $2 in ??????????) ;; *) refuse "the id $2" ;; esac
-    case $2 in *[!0-9a-f]*) refuse "the id $2" ;; esac
-    run clock "$@"
-}
-
-load_checked() {
-    case $1 in
-        fits | put | stands)
-            count $# 4
-            case ${4%ppm} in '' | *[!0-9]*) refuse "the number $4" ;; esac
-            ;;
-        lift | gone) count $# 3 ;;
-        *) refuse "\`load $1\`" ;;
-    esac
-    case $2 in cpu | memory) ;; *) refuse "the kind $2" ;; esac
-    case $3 in '' | *[!0-9a-f]*) refuse "the id $3" ;; esac
-    run load "$@"
-}
-
-lock_checked() {
-    case $1 in
-        take) count $# 4 && names "$2" && number "$3" ;;
-        keep) count $# 3 && names "$2" && number "$3" ;;
-        leave) count $# 2 && names "$2" ;;
-        show) count $# 1 ;;
-        *) refuse "\`lock $1\`" ;;
-    esac
-    run lock "$@"
-}
-
-# Any log is allowed in the data directories of a broker on the list.
-dump_checked() {
-    case $1 in markers | batches) [ $# -ge 3 ] || refuse "\`dump $1\`" ;; *) refuse "\`dump $1\`" ;; esac
-    on_the_list dump "$1" "$2" "$3"
-    action=$1 home=$2 data=$3
-    shift 3
-    for word; do
-        log=$word
-        if [ "$action" = batches ]; then
-            log=${word%%:*} span=${word#*:}
-            case $span in *:*:* | *[!0-9:]* | :* | *:) refuse "the offsets $word" ;; *:*) ;; *) refuse "the offsets $word" ;; esac
-        fi
-        case $log in *[!A-Za-z0-9._-]* | *-) refuse "the log $word" ;; *-[0-9]*) ;; *) refuse "the log $word" ;; esac
+kinds_of() {
+    commands | while read -r script action kinds; do
+        case $script:$action in "$1:$2" | "$1:*") echo ":$kinds" && break ;; esac
     done
-    run dump "$action" "$home" "$data" "$@"
+}
+
+# Check a command by its line of the table, and run it.
+by_the_table() {
+    kinds=$(kinds_of "$1" "$2")
+    [ -n "$kinds" ] || refuse "\`$1${2:+ $2}\`"
+    name=$1 asked=${kinds#:}
+    shift
+    line=$name$tab${1+$1$tab}
+    words_checked "$asked" "$@"
+    case " $asked" in *' listed'* | *' file'* | *' '[A-Z]*) on_the_list "$line" ;; esac
+    case $asked in
+        *rules)
+            rules=$(cat)
+            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
+            printf '%s\n' "$rules" | run "$name" "$@"
+            ;;
+        *) run "$name" "$@" ;;
+    esac
 }
 
 # Any topic, group or transactional.id is allowed. The principal and the tool have to be on the list. Everyone may be
 # allowed all operations, and only the probes may be denied any.
 acl_checked() {
     count $# 9
-    on_the_list settings change "$2" "$3" "$4"
+    on_the_list "$(line_of settings change "$2" "$3" "$4")"
     case $5 in topic | group | transactional_id) ;; *) refuse "the kind $5" ;; esac
     case $6 in '' | *[!A-Za-z0-9._-]* | -*) refuse "the name $6" ;; esac
     case $7:$9 in allow:all | deny:read | deny:write | deny:describe) ;; *) refuse "to $7 $9" ;; esac
-    on_the_list settings "$7" "$8"
+    on_the_list "$(line_of settings "$7" "$8")"
     run settings "$@"
 }
 
 # Any broker, client and value is allowed. The tool, the servers and the setting have to be on the list.
 settings_checked() {
-    if [ "$1" = fits ]; then
-        count $# 3
-        on_the_list settings fits "$2" "$3"
-        run settings "$@"
-        return
-    fi
-    case $1 in
-        grant | withdraw)
-            acl_checked "$@"
-            return
-            ;;
-    esac
-    [ "$1" = change ] && [ $# -ge 8 ] || refuse "\`settings $1\`"
-    on_the_list settings change "$2" "$3" "$4"
+    [ $# -ge 8 ] || refuse "\`settings $1\`"
+    on_the_list "$(line_of settings change "$2" "$3" "$4")"
     home=$2 config=$3 servers=$4 broker=$5 user=$6 client=$7
     shift 7
     case $broker in '') of=clients ;; *[!0-9]*) refuse "the broker $broker" ;; *) of=broker ;; esac
@@ -247,7 +267,7 @@ settings_checked() {
     [ -z "$client" ] || names "$client"
     for word; do
         case $word in *=*=*) refuse "the setting $word" ;; *=*) number "${word#*=}" ;; esac
-        on_the_list settings "$of" "${word%%=*}"
+        on_the_list "$(line_of settings "$of" "${word%%=*}")"
     done
     run settings change "$home" "$config" "$servers" "$broker" "$user" "$client" "$@"
 }
@@ -256,7 +276,7 @@ settings_checked() {
 certificate_checked() {
     [ $# -ge 7 ] || refuse "\`certificate $1\`"
     case $1 in put) count $# 7 ;; lift) ;; *) refuse "\`certificate $1\`" ;; esac
-    on_the_list certificate "$2" "$3" "$4" "$5"
+    on_the_list "$(line_of certificate "$2" "$3" "$4" "$5")"
     case $6 in '' | *[!0-9a-f]*) refuse "the id $6" ;; esac
     action=$1 home=$2 config=$3 server=$4 broker=$5 id=$6
     shift 6
@@ -269,124 +289,9 @@ certificate_checked() {
             *) refuse "the setting $word" ;;
         esac
         [ "$action" = put ] || setting=${setting%.*}
-        on_the_list certificate "$setting"
+        on_the_list "$(line_of certificate "$setting")"
     done
     run certificate "$action" "$home" "$config" "$server" "$broker" "$id" "$@"
-}
-
-# Only if the inventory gives a host its own kernel; the script checks that again.
-boot_checked() {
-    on_the_list boot
-    case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
-    case $1 in
-        own | returns) count $# 2 ;;
-        changed) count $# 3 && names "$3" ;;
-        end)
-            count $# 4 && names "$3"
-            case $4 in reboot | reset | crash) ;; *) refuse "the end $4" ;; esac
-            ;;
-        *) refuse "\`boot $1\`" ;;
-    esac
-    run boot "$@"
-}
-
-# Any amount is allowed. The directory has to be on the list, and the file has to be chaosk's.
-disk_checked() {
-    case $1 in
-        fits | fill | filled)
-            count $# 4
-            case $3 in size | free) ;; *) refuse "the way $3" ;; esac
-            case $4 in '' | *[!0-9]*) refuse "the number $4" ;; esac
-            ;;
-        empty | gone) count $# 2 ;;
-        *) refuse "\`disk $1\`" ;;
-    esac
-    on_the_list disk "${2%/*}/"
-    case ${2##*/} in chaosk-fill-?*) ;; *) refuse "the file $2" ;; esac
-    case ${2##*/chaosk-fill-} in *[!0-9a-f]*) refuse "the file $2" ;; esac
-    run disk "$@"
-}
-
-owner_checked() {
-    [ $# -ge 3 ] || refuse "\`owner $1\`"
-    action=$1 folder=$2 id=$3
-    shift 3
-    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
-    on_the_list owner "$action" "$folder" ID "$@"
-    run owner "$action" "$folder" "$id" "$@"
-}
-
-# Any fault of the disk is allowed. The disk has to be on the list; see also boot_checked.
-mapper_checked() {
-    [ $# -ge 8 ] || refuse "\`mapper $1\`"
-    action=$1 own=$2 id=$3 folder=$4 kind=$5 place=$6 config=$7
-    shift 7
-    case $own in '' | *[!0-9a-f-]*) refuse "the boot id $own" ;; esac
-    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
-    case $1 in
-        slow)
-            count $# 3
-            case $2$3 in *[!0-9]*) refuse "the numbers $2 and $3" ;; esac
-            ;;
-        all | writes) count $# 1 ;;
-        *) refuse "\`mapper $action\`: $1" ;;
-    esac
-    on_the_list mapper "$action" BOOT ID "$folder" "$kind" "$place" "$config"
-    run mapper "$action" "$own" "$id" "$folder" "$kind" "$place" "$config" "$@"
-}
-
-service_checked() {
-    case $1 in
-        ended | returned)
-            count $# 5
-            names "$5"
-            on_the_list service "$1" "$2" "$3" "$4" ID
-            ;;
-        *) on_the_list service "$@" ;;
-    esac
-    run service "$@"
-}
-
-supervisor_checked() {
-    count $# 3
-    names "$3"
-    on_the_list supervisor "$1" "$2" ID
-    run supervisor "$@"
-}
-
-parent_checked() {
-    count $# 5
-    names "$5"
-    on_the_list parent "$1" "$2" "$3" "$4" ID
-    run parent "$@"
-}
-
-# Only brokers, and only under a lease; the script checks that the kernel is the host's own.
-oom_checked() {
-    count $# 6
-    case $2 in '' | *[!0-9a-f-]*) refuse "the boot id $2" ;; esac
-    names "$3"
-    on_the_list oom "$1" BOOT ID "$4" "$5" "$6"
-    run oom "$@"
-}
-
-# Any log is allowed in the data directories of a broker on the list.
-corrupt_checked() {
-    count $# 7
-    case $2 in '' | *[!0-9a-f]*) refuse "the id $2" ;; esac
-    case $7 in *[!A-Za-z0-9._-]* | *-) refuse "the log $7" ;; [!_]*-[0-9]*) ;; *) refuse "the log $7" ;; esac
-    on_the_list corrupt "$1" ID "$3" "$4" "$5" "$6" LOG
-    run corrupt "$@"
-}
-
-# Data directories and their servers have to be on the list; the id is the run's.
-folder_checked() {
-    [ $# -ge 4 ] || refuse "\`$1 $2\`"
-    script=$1 action=$2 id=$3
-    shift 3
-    case $id in '' | *[!0-9a-f]*) refuse "the id $id" ;; esac
-    on_the_list "$script" "$action" ID "$@"
-    run "$script" "$action" "$id" "$@"
 }
 
 # A bundle without the first of its five texts: about, undo, check, look. The scripts may have only these lines.
@@ -413,24 +318,12 @@ made_by_chaosk() {
         END { exit bad || part != 4 || left != 0 }'
 }
 
-lease_checked() {
-    case $1 in
-        list) count $# 1 ;;
-        heal | disarm | halt | left) count $# 2 && names "$2" ;;
-        renew) count $# 5 && names "$2" "$3" && number "$4" && number "$5" ;;
-        looks) count $# 3 && names "$2" && number "$3" ;;
-        under) names "$2" "$3" && ours "$4" "$5" ;;
-        undoing) names "$2" && ours "$3" "$4" ;;
-        arm)
-            count $# 3 && names "$2" && number "$3"
-            bundle=$(cat)
-            printf '%s\n' "$bundle" | made_by_chaosk || refuse "an undo that is not made of its own words"
-            (script_text lease | wc -l && script_text lease && printf '%s\n' "$bundle") | run lease "$@"
-            return
-            ;;
-        *) refuse "\`lease $1\`" ;;
-    esac
-    run lease "$@"
+# Any undo is kept that is made of this gate's own words.
+arm_checked() {
+    words_checked "name number" "$@"
+    bundle=$(cat)
+    printf '%s\n' "$bundle" | made_by_chaosk || refuse "an undo that is not made of its own words"
+    (script_text lease | wc -l && script_text lease && printf '%s\n' "$bundle") | run lease "$@"
 }
 
 inner() {
@@ -442,38 +335,13 @@ inner() {
         /var/lib/chaosk/leases/*) names "${CHAOSK_LEASE##*/leases/}" ;;
         *) unset CHAOSK_LEASE ;;
     esac
-    name=$1
-    shift
-    case $name in
-        address) address_checked "$@" ;;
-        boot) boot_checked "$@" ;;
-        certificate) certificate_checked "$@" ;;
-        clock) clock_checked "$@" ;;
-        corrupt) corrupt_checked "$@" ;;
-        cut) cut_checked "$@" ;;
-        discover) count $# 0 && run discover ;;
-        disk) disk_checked "$@" ;;
-        dump) dump_checked "$@" ;;
-        examine) run examine "$@" ;;
-        lease) lease_checked "$@" ;;
-        load) load_checked "$@" ;;
-        lock) lock_checked "$@" ;;
-        mapper) mapper_checked "$@" ;;
-        oom) oom_checked "$@" ;;
-        owner) owner_checked "$@" ;;
-        readonly | wipe) folder_checked "$name" "$@" ;;
-        reset) reset_checked "$@" ;;
-        settings) settings_checked "$@" ;;
-        shape) shape_checked "$@" ;;
-        service) service_checked "$@" ;;
-        supervisor) supervisor_checked "$@" ;;
-        parent) parent_checked "$@" ;;
-        topic) topic_checked "$@" ;;
-        identity | state | version)
-            on_the_list "$name" "$@"
-            run "$name" "$@"
-            ;;
-        *) refuse "\`$name\`" ;;
+    case "$1 $2" in
+        certificate\ *) shift && certificate_checked "$@" ;;
+        discover\ *) count $# 1 && run discover ;;
+        lease\ arm) shift && arm_checked "$@" ;;
+        settings\ grant | settings\ withdraw) shift && acl_checked "$@" ;;
+        settings\ change) shift && settings_checked "$@" ;;
+        *) by_the_table "$@" ;;
     esac
 }
 

@@ -39,7 +39,7 @@ PARTS = {
     "version": ("owned", "process", "enter", "jar", "version"),
     "wipe": ("owned", "process", "enter", "wipe"),
 }
-"""The files of each script that needs root, in order."""
+"""The files of each script that needs root, in order; ``fail`` is before all of them."""
 UNPRIVILEGED = ("connect",)
 """Scripts that run as the login's account: a host's sudo gate has none of them."""
 
@@ -47,7 +47,7 @@ UNPRIVILEGED = ("connect",)
 @cache
 def script(name: str) -> str:
     """Return the text of a script of :data:`PARTS`, for ``sh -c``."""
-    return "\n".join(map(part, PARTS[name]))
+    return "\n".join(map(part, ("fail", *PARTS[name])))
 
 
 def script_command(

@@ -20,11 +20,6 @@ kept=/var/lib/chaosk/address
 note=$kept/$id
 tag=chaosk-address-$id
 
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
 boot() { cat /proc/sys/kernel/random/boot_id; }
 length() { case $address in *:*) echo 128 ;; *) echo 32 ;; esac }
 

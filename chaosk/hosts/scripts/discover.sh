@@ -25,11 +25,6 @@
 #
 # owned.sh comes before this.
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 line_of() { tr -d '\r' | tr '\t' ' ' | head -n 1; }
 
 firewall() {

@@ -17,11 +17,6 @@ leases=/var/lib/chaosk
 reserve=16384 # KiB
 slack=1024    # KiB by which a file system's accounting may differ from its files
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 # KiB that other accounts than root can still use here, and the device of a file system.
 room() { stat -f -c '%a %S' . | awk '{ printf "%.0f", $1 * $2 / 1024 }'; }
 source_of() { df -Pk -- "$1" | awk 'NR == 2 { print $1 }'; }

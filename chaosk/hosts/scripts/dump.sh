@@ -24,11 +24,6 @@
 most=12000000
 config='' # the tool only reads files
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 folder_of() {
     (
         IFS=,

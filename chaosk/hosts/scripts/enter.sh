@@ -1,7 +1,7 @@
 # Enter a directory through no link; for scripts that work, as root, in folders that a server's account may own.
 #
 # That account may rename and replace entries there at any moment, and create links. So root uses no path through such a
-# folder: the script after this uses names relative to its current directory. It defines fail.
+# folder: the script after this uses names relative to its current directory.
 
 enter() {
     cd -- "$1" 2>/dev/null || fail "there is no directory $1"

@@ -20,11 +20,6 @@
 # The output begins with `uid NUMBER`, `timer systemd|setsid` (the timer of leases here) and `release KERNEL`. The
 # script changes nothing.
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 yes_no() { if "$@" >/dev/null 2>&1; then echo yes; else echo no; fi; }
 
 # Prints the last line of a command's output as the reason, and returns the command's status.

@@ -6,11 +6,6 @@
 # clusters.
 kept=${CHAOSK_KEPT:-/var/lib/chaosk}
 
-fail() {
-    printf '%s\n' "$*" >&2 # echo would interpret backslashes
-    exit 1
-}
-
 # Validates a word before it becomes a file name.
 named() { case $1 in */* | . | ..) fail "no such id: $1" ;; esac }
 

@@ -19,11 +19,6 @@ action=$1 kind=$2 id=$3 much=$4
 reserve=131072 # KiB that stay available to other processes
 most=4         # busy loops per processor
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 # A value of /proc/meminfo in KiB.
 memory() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 

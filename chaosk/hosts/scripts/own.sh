@@ -6,11 +6,6 @@
 #
 # shellcheck disable=SC2154 # see above
 
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
 boot() { cat /proc/sys/kernel/random/boot_id; }
 
 # A boot id: 36 characters, hexadecimal digits and dashes.

@@ -1,6 +1,4 @@
 # Act on a path as the account that owns it, so that links of that account lead root nowhere.
-#
-# The file after this defines fail.
 
 # Check that only root can change or replace the file at a path, with all links on the way. In a folder like /tmp others
 # can create files, but not replace root's.

@@ -17,11 +17,6 @@ parent=${folder%/*}
 kept=/var/lib/chaosk/owners
 note=$kept/$id
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 # Always a number: chown would accept the name of an account.
 uid() { id -u -- "$1" 2>/dev/null || fail "there is no account $1"; }
 owner_of() { stat -c %u -- "$1"; }

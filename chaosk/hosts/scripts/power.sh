@@ -15,11 +15,6 @@
 
 action=$1 address=$2 port=$3 state=$4 off=$5 on=$6 grace=$7 within=$8
 
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
 # In a separate bash, which can open TCP connections.
 answers() {
     # shellcheck disable=SC2016 # bash expands it

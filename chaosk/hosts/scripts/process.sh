@@ -7,11 +7,6 @@
 #
 # shellcheck disable=SC2034,SC2154 # see above
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 # Exits with 2: the answer is unknown.
 unasked() {
     echo "$*" >&2

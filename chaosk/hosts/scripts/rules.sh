@@ -8,11 +8,6 @@ ssh_port=${SSH_CONNECTION##* }
 client=${SSH_CONNECTION%% *}
 client=${client#::ffff:}
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 # Exits with 2: the answer is unknown.
 unasked() {
     echo "$*" >&2

@@ -6,11 +6,6 @@
 #
 # owned.sh comes before this.
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 service() {
     case $1 in
         systemd) pid=$(systemctl show --property MainPID --value -- "$2") ;;

@@ -11,11 +11,6 @@
 
 action=$1 asked=$2 lease=$3
 
-fail() {
-    printf '%s\n' "$*" >&2
-    exit 1
-}
-
 is() { systemctl show --property "$1" --value -- "${2:-$unit}"; }
 
 case $action in fits | hold | held | release | released) ;; *) fail "no such action: $action" ;; esac

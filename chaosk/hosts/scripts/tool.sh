@@ -5,11 +5,6 @@
 #
 # shellcheck disable=SC2154 # see above
 
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
 fits() {
     [ -x "$tool" ] || fail "there is no $tool"
     find_owner "$tool"

@@ -25,7 +25,7 @@ from chaosk.discovery.merge import InventoryDraft, merge
 from chaosk.discovery.properties_files import properties_findings
 from chaosk.discovery.ssh_access import ADDRESS, SshAccess
 from chaosk.document.ssh_configs import configured_host
-from chaosk.hosts.commands.discovery import describe as describe_host
+from chaosk.hosts.commands.looks import describe as describe_host
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.spec.inventory import Host
 

@@ -10,7 +10,7 @@ from chaosk.cluster.targets.zookeeper import OneZooKeeper
 from chaosk.document.draft import INTERNAL_TOPICS, Draft
 from chaosk.document.nodes import Path
 from chaosk.document.parse import Found
-from chaosk.hosts.firewall.ssh import SSH
+from chaosk.hosts.firewall.party import SSH
 from chaosk.spec.contracts.target import Target
 from chaosk.spec.expression import ExpressionError, parse_target, render
 from chaosk.spec.scenario import Entry

@@ -16,7 +16,7 @@ from typing import get_args
 
 from chaosk.core.errors import StepError, UsageError
 from chaosk.hosts import fingerprint
-from chaosk.hosts.commands import brokertool, identity, reversible, service, supervisor, topictool, versions
+from chaosk.hosts.commands import brokertool, looks, reversible, service, supervisor, topictool, versions
 from chaosk.hosts.commands.dump import batches, markers
 from chaosk.hosts.scripts import PARTS, part, script
 from chaosk.spec import principal
@@ -178,7 +178,7 @@ def _on_identity(inventory: Inventory, process: ServerProcess) -> Iterator[str]:
     numbered = {**inventory.brokers, **inventory.controllers}
     number = next((each for each, one in numbered.items() if one is process), None)
     for folders in ((), *((folder,) for folder in process.data)):
-        yield _line("identity", identity.is_it(process, number, *folders))
+        yield _line("identity", looks.is_server(process, number, *folders))
 
 
 def _on_versions(process: KafkaProcess) -> Iterator[str]:

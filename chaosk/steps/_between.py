@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
-from chaosk.hosts.commands import connection
+from chaosk.hosts.commands import looks
 from chaosk.hosts.firewall import commands
 from chaosk.hosts.firewall.crossings import crossings
 from chaosk.hosts.firewall.party import others
@@ -66,7 +66,7 @@ class Between(Groups, ABC):
         if is_everyone(b):
             two = others(site.inventory, a) if self.ports is None else with_ports(others(site.inventory, a), self.ports)
         for each in crossings(one, two):
-            query = connection.refused(each.host, each.address, each.port)
+            query = looks.refused(each.host, each.address, each.port)
             says = f"port {each.port} of {each.to} accepts no connection from {each.host}"
             yield Fact(says=says, query=query, steady=False, remedy=commands.REMEDY)
 

@@ -9,9 +9,8 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.firewall.party import ANYBODY, Party, others, parties, refuse_overlap
+from chaosk.hosts.firewall.party import ANYBODY, Party, others, parties, refuse_overlap, refuse_ssh
 from chaosk.hosts.firewall.rules import with_ports
-from chaosk.hosts.firewall.ssh import refuse_ssh
 from chaosk.spec.contracts.step import Site, Step
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.fields import Port

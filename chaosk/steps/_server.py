@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.commands import identity, service, supervisor
+from chaosk.hosts.commands import looks, service, supervisor
 from chaosk.spec.command import Command
 from chaosk.spec.contracts.step import Deed, Fact, Run, Site
 from chaosk.spec.contracts.target import Node, voters
@@ -45,7 +45,7 @@ class Server:
     def itself(self, *folders: str) -> Fact:
         """Expect the process to have its ports, its node id and the lock of each of these data directories."""
         number = None if self.node.kind == "zookeeper" else int(self.node.id)
-        query = identity.is_it(self.process, number, *folders)
+        query = looks.is_server(self.process, number, *folders)
         return Fact(says=f"{self.name} is the process that the inventory calls so", query=query)
 
     def running(self, within: float = 0.0) -> Fact:

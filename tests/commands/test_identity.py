@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosk.hosts.commands import identity
+from chaosk.hosts.commands import looks
 from chaosk.spec.inventory import Broker, Listener, ScriptService
 
 SERVER = """
@@ -54,7 +54,7 @@ class Served:
 
     def asked(self, number: int = 3, *folders: str, port: int | None = None) -> subprocess.CompletedProcess[str]:
         """What the script says of it."""
-        argv = identity.is_it(self.broker(port), number, *folders).argv
+        argv = looks.is_server(self.broker(port), number, *folders).argv
         return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 

@@ -14,7 +14,7 @@ import pytest
 from chaosk import lab
 from chaosk.document import load_inventory
 from chaosk.hosts import sudo_gate
-from chaosk.hosts.commands.discovery import describe
+from chaosk.hosts.commands.looks import describe
 from chaosk.hosts.transport.ssh import Ssh
 from chaosk.lab.namespace import inside
 from chaosk.spec.command import Command, Result

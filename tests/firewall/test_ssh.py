@@ -6,8 +6,7 @@ import pytest
 from fake_live import inventory
 
 from chaosk.core.errors import StepError
-from chaosk.hosts.firewall.party import ANYBODY, parties
-from chaosk.hosts.firewall.ssh import refuse_ssh
+from chaosk.hosts.firewall.party import ANYBODY, parties, refuse_ssh
 from chaosk.spec.contracts.target import Node
 from chaosk.spec.inventory import Inventory
 

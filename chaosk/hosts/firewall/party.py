@@ -9,6 +9,8 @@ from chaosk.core.errors import StepError
 from chaosk.spec.contracts.target import Node, NodeKind, servers
 from chaosk.spec.inventory import Inventory
 
+SSH = 22
+"""Default port of SSH."""
 SELF = "@_self"
 """Placeholder for the address of chaosk's machine as a host sees it; the host substitutes it (see ``cut.sh``)."""
 
@@ -90,6 +92,20 @@ def refuse_overlap(a: Iterable[Node], b: Iterable[Node]) -> None:
             if one == two or _inside(one, two) or _inside(two, one) or one.kind == two.kind == "probe":
                 also = "" if one == two else f", which is part of {two}" if _inside(one, two) else f" and {two}"
                 raise StepError(f"both sides of the cut have {one}{also}; name groups that have nothing in common")
+
+
+def refuse_ssh(inventory: Inventory, parties: Iterable[Party]) -> None:
+    """Raise StepError if a process or listener to be cut uses the SSH port of its host.
+
+    chaosk heals over SSH. ``cut.sh`` also passes it before all other rules.
+    """
+    for party in parties:
+        port = inventory.hosts[party.host].port if party.host is not None else None
+        if any(door.port == port for door in party.doors):
+            raise StepError(
+                f"a {party.kind} on {party.host} listens at port {port}, which is SSH there: chaosk heals by it and "
+                "never cuts it; correct the port in the inventory"
+            )
 
 
 def _inside(one: Node, two: Node) -> bool:

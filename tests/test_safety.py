@@ -173,6 +173,21 @@ def test_the_controller_is_somebody_in_both_modes(tmp_path: Path) -> None:
     assert told(tmp_path, entry) == told(tmp_path, entry, cluster=kraft_inventory(combined=3, controllers=0)) == ""
 
 
+@pytest.mark.parametrize("target", ["controller", "controllers", "'random(1, controllers)'"])
+def test_a_controller_that_is_no_broker_is_refused_where_a_step_takes_brokers(tmp_path: Path, target: str) -> None:
+    """Before anything is touched, though which controller it is only the running cluster tells.
+
+    Not by a step for any server, and not where a controller of the quorum is a broker as well.
+    """
+    entry = f"- {{name: one, at: 1s, pause_broker: {{target: {target}}}, for: 10s}}\n"
+    allowed = HEAD + "allow: {controller_majority: to see it, all_brokers: to see it}\n"
+    found = told(tmp_path, entry, allowed, cluster=kraft_inventory())
+    assert "names a controller, and pause_broker is done to a broker; aim at one" in found
+    anybody = entry.replace("pause_broker", "pause")
+    assert told(tmp_path, anybody, allowed, cluster=kraft_inventory()) == ""
+    assert told(tmp_path, entry, allowed, cluster=kraft_inventory(combined=3, controllers=0)) == ""
+
+
 def test_two_controllers_of_three_pass_the_limit_together(tmp_path: Path) -> None:
     """As two ZooKeeper nodes do; a reason lifts it."""
     both = (

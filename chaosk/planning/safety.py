@@ -6,7 +6,7 @@ aimed, by :mod:`chaosk.run.admission`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 from typing import NoReturn
 
@@ -17,8 +17,8 @@ from chaosk.planning.example_cluster import NoCluster, OnlyLiveError
 from chaosk.planning.resolve import freeze
 from chaosk.spec.contracts.condition import Condition
 from chaosk.spec.contracts.step import PreparedFault
-from chaosk.spec.contracts.target import Scene, Target
-from chaosk.spec.expression import inside, parse_condition, parse_target
+from chaosk.spec.contracts.target import NodeKind, Scene, Target
+from chaosk.spec.expression import inside, kinds, parse_condition, parse_target
 from chaosk.spec.inventory import Inventory
 from chaosk.spec.quorum import RequiredMode
 from chaosk.spec.scenario import Entry, Scenario
@@ -43,16 +43,29 @@ def refuse(scenario: Scenario, inventory: Inventory, here: frozenset[str]) -> No
 
 
 def misplaced(scenario: Scenario, inventory: Inventory) -> Iterator[str]:
-    """Yield ZooKeeper features of a scenario for a KRaft cluster, or the reverse, with the remedy."""
+    """Yield what a scenario has for another kind of cluster, with the remedy.
+
+    That is ZooKeeper's for a KRaft cluster or the reverse, and targets that on this cluster are no servers of the step.
+    """
     for entry in scenario.timeline:
         said: dict[str, RequiredMode | None] = {entry.kind: entry.step.needs}
         for each in entry.step.targets():
             said |= _needs(each, parse_target(each))
+            named, wanted = kinds(parse_target(each), inventory), entry.step.takes()
+            if named and wanted and not named & wanted:
+                yield (
+                    f"{entry.name}: on this cluster {each!r} names a {_either(named)}, and {entry.kind} is done to a "
+                    f"{_either(wanted)}; aim at one, or write a step for any server, like kill or pause"
+                )
         if entry.when is not None:
             said |= _needs(entry.when, parse_condition(entry.when))
         for text, needs in said.items():
             if needs is not None and (why := needs.missing(kraft=inventory.kraft)) is not None:
                 yield f"{entry.name}: {text}: {why}"
+
+
+def _either(kinds_: Iterable[NodeKind]) -> str:
+    return " or ".join(sorted(kinds_))
 
 
 def unfit(scenario: Scenario, inventory: Inventory) -> Iterator[str]:

@@ -30,6 +30,7 @@ from chaosk.core.messages import words
 from chaosk.core.suggest import instead
 from chaosk.spec.contracts.condition import Condition
 from chaosk.spec.contracts.target import NodeKind, Target
+from chaosk.spec.inventory import Inventory
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
@@ -83,10 +84,11 @@ def inside(value: Target | Condition) -> dict[str, Target | Condition]:
     return {text: parse(text) for text in value.nested()}
 
 
-def kinds(target: Target) -> frozenset[NodeKind]:
-    """Return the kinds of nodes that a target can name; empty if unknown."""
-    inner = [kinds(each) for each in inside(target).values() if isinstance(each, Target)]
-    return target.kinds or (frozenset[NodeKind]().union(*inner) if all(inner) else frozenset())
+def kinds(target: Target, inventory: Inventory | None = None) -> frozenset[NodeKind]:
+    """Return the kinds of nodes that a target can name, on a cluster if there is one; empty if unknown."""
+    inner = [kinds(each, inventory) for each in inside(target).values() if isinstance(each, Target)]
+    own = target.kinds if inventory is None else target.kinds_on(inventory)
+    return own or (frozenset[NodeKind]().union(*inner) if all(inner) else frozenset())
 
 
 def render(value: Target | Condition) -> str:

@@ -8,7 +8,8 @@ from pydantic import StringConstraints
 
 from chaosk.cluster.targets._nodes import broker_nodes, controller_node
 from chaosk.core.errors import ClusterError, UsageError
-from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, voters
+from chaosk.spec.contracts.target import Node, NodeKind, Scene, Target, controller_kinds, voters
+from chaosk.spec.inventory import Inventory
 
 
 class ControllerTarget(Target):
@@ -23,6 +24,10 @@ class ControllerTarget(Target):
 
     node: Annotated[str, StringConstraints(pattern=r"^(leader|follower|followers|0|[1-9][0-9]{0,8})$")] = "leader"
     """Its id, ``leader``, ``follower`` or ``followers``."""
+
+    def kinds_on(self, inventory: Inventory) -> frozenset[NodeKind]:
+        """Return controllers, or brokers, or both if the quorum has both."""
+        return controller_kinds(inventory)
 
     def resolve(self, scene: Scene) -> tuple[Node, ...]:
         """Return those nodes, ascending; empty if none has that role now.

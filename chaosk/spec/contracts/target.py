@@ -45,6 +45,11 @@ def voters(inventory: Inventory) -> tuple[Node, ...]:
     return tuple(node for node in servers(inventory) if node.kind in {"broker", "controller"} and node.id in numbers)
 
 
+def controller_kinds(inventory: Inventory) -> frozenset[NodeKind]:
+    """Return the kinds of nodes that controllers of a cluster are: with ZooKeeper the controller is a broker."""
+    return frozenset(node.kind for node in voters(inventory)) if inventory.kraft else frozenset({"broker"})
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """The context in which a target is resolved."""
@@ -72,6 +77,10 @@ class Target(Model, ABC):
     def nested(self) -> tuple[str, ...]:
         """The target expressions among its arguments, like the set in ``random(1, brokers)``; checked before a run."""
         return ()
+
+    def kinds_on(self, inventory: Inventory) -> frozenset[NodeKind]:  # noqa: ARG002 - for those that override it
+        """Return the kinds of nodes that it can name on a cluster; empty as ``kinds``."""
+        return self.kinds
 
     @abstractmethod
     def resolve(self, scene: Scene) -> tuple[Node, ...]:

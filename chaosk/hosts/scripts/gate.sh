@@ -223,10 +223,15 @@ kinds_of() {
     done
 }
 
+is_a_script() { commands | cut -d ' ' -f 1 | grep -q -x -F -e "$1"; }
+
 # Check a command by its line of the table, and run it.
 by_the_table() {
     kinds=$(kinds_of "$1" "$2")
-    [ -n "$kinds" ] || refuse "\`$1${2:+ $2}\`"
+    if [ -z "$kinds" ]; then
+        is_a_script "$1" && refuse "\`$1 $2\`"
+        refuse "\`$1\`"
+    fi
     name=$1 asked=${kinds#:}
     shift
     line=$name$tab${1+$1$tab}

@@ -190,6 +190,7 @@ def test_only_certificates_are_swapped(tmp_path: Path) -> None:
     for wrong in ("ssl.keystore.location=/a", "listener.name.client.ssl.keystore.password=x", f"{own[0]},num.io=1"):
         assert _ask(place, *lift[:7], wrong).returncode != 0, wrong
     assert _ask(place, *put, "num.io.threads").returncode != 0
+    assert _ask(place, "certificate more", *put[1:]).returncode != 0
 
 
 def _ask(place: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -341,8 +341,8 @@ inner() {
         *) unset CHAOSK_LEASE ;;
     esac
     case "$1 $2" in
-        certificate\ *) shift && certificate_checked "$@" ;;
-        discover\ *) count $# 1 && run discover ;;
+        "certificate $2") shift && certificate_checked "$@" ;;
+        "discover $2") count $# 1 && run discover ;;
         lease\ arm) shift && arm_checked "$@" ;;
         settings\ grant | settings\ withdraw) shift && acl_checked "$@" ;;
         settings\ change) shift && settings_checked "$@" ;;

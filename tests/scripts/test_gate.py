@@ -5,6 +5,7 @@ The real program runs here, in real shells; only what it would run as root is re
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -288,6 +289,24 @@ def test_a_rule_that_chaosk_does_not_make_is_refused(ask: Ask, rule: str) -> Non
         if rule or text == "\n":
             assert "RUNS" not in done.stdout
             assert "refuses a rule" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("cut", "install", "CHAOSK-01", "chaosk:x", "auto"), ("reset", "end")])
+@pytest.mark.parametrize("does", ["exit 2", "exit 1", "kill -s KILL $$", "exec head -n 1"])
+def test_rules_that_could_not_be_checked_are_refused(
+    place: Path, tmp_path: Path, words: tuple[str, ...], does: str
+) -> None:
+    """The account's limits on memory and time may end programs that read much: no answer is not a yes."""
+    rules = "4 I -s 192.0.2.1 -j DROP\n4 I -s 192.0.2.2 -j DROP\n"
+    grep = f'case "$*" in *DROP*) {does} ;; esac\nexec {shutil.which("grep")} "$@"'
+    (tmp_path / "grep").write_text(f"#!/bin/sh\n{grep}\n", "utf-8")
+    (tmp_path / "grep").chmod(0o755)
+    text = place.read_text("utf-8").replace("\nPATH=", f"\nPATH={tmp_path}:")
+    (tmp_path / "gate").write_text(text, "utf-8")
+    done = asking(tmp_path / "gate")("inner", *words, stdin=rules)
+    assert "RUNS" not in done.stdout
+    assert "refuses a rule" in done.stderr
+    assert "RUNS" in asking(place)("inner", *words, stdin=rules).stdout
 
 
 GOOD = "timeout -k 2 30 GATE inner cut remove CHAOSK-01 chaosk:x auto"

@@ -240,7 +240,9 @@ by_the_table() {
     case $asked in
         *rules)
             rules=$(cat)
-            ! printf '%s\n' "$rules" | grep -q -v -x -E -e "$rule" || refuse "a rule that chaosk does not make"
+            # All of the text has to come out of grep again: no program that fails, as by a limit of the account, lets it in.
+            found=$(printf '%s\n' "$rules" | grep -x -E -e "$rule")
+            [ -n "$rules" ] && [ "$found" = "$rules" ] || refuse "a rule that chaosk does not make"
             printf '%s\n' "$rules" | run "$name" "$@"
             ;;
         *) run "$name" "$@" ;;

@@ -20,6 +20,8 @@ _PAUSE = 0.1
 _MOVED = frozenset(
     {codes.COORDINATOR_LOAD_IN_PROGRESS, codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.NOT_CONTROLLER}
 )
+_NOT_STORED = _MOVED | {codes.REQUEST_TIMED_OUT}
+"""A coordinator also says so while the followers of its topic lag; to store the same again is harmless."""
 
 
 def ask_controller(
@@ -39,8 +41,9 @@ def ask_coordinator(
     errors: Callable[[Any], list[int]],
     within: float = WITHIN,
 ) -> Any:  # noqa: ANN401 - kafka-python's answers
-    """Return the answer of a group's coordinator; see :func:`ask_controller`."""
-    return _ask(brokers, lambda: coordinator(brokers, group), request, errors, (f"coordinator of {group}", within))
+    """Return the answer of a group's coordinator; see :func:`ask_controller`. The request may be sent several times."""
+    role = (f"coordinator of {group}", within)
+    return _ask(brokers, lambda: coordinator(brokers, group), request, errors, role, _NOT_STORED)
 
 
 def _ask(
@@ -49,6 +52,7 @@ def _ask(
     request: Callable[[], ApiMessage],
     errors: Callable[[Any], list[int]],
     role: tuple[str, float],
+    again: frozenset[int] = _MOVED,
 ) -> Any:  # noqa: ANN401 - kafka-python's answers
     name, within = role
     end = time.monotonic() + within
@@ -61,7 +65,7 @@ def _ask(
             except NoAnswer as error:
                 seen = str(error)
             else:
-                moved = [code for code in errors(answer) if code in _MOVED]
+                moved = [code for code in errors(answer) if code in again]
                 if not moved:
                     return answer
                 seen = f"broker {broker} answered {codes.error_name(moved[0])}"

@@ -66,11 +66,13 @@ class JoinTimer:
     def end(self) -> None:
         """Write the known stages of the current join, if it led to partitions.
 
-        The coordinator assigned them, so it was known by then. On a busy machine the two clocks behind its time may
-        differ by some milliseconds.
+        The coordinator assigned them, so it was known by then, and not before a process first asked for it. On a busy
+        machine the two clocks behind its time may differ by some milliseconds.
         """
         if self._assigned is not None:
             coordinator = None if self._coordinator is None else min(self._coordinator, self._assigned)
+            if coordinator is not None and self._began is not None and self._rebalance == 0:
+                coordinator = max(coordinator, self._began)
             stages = (self._began, coordinator, self._assigned, self._fetched, self._first)
             self._log.write("joins", (*self._who, self._group, self._rebalance, self._partitions, *stages))
         self._began = self._coordinator = self._assigned = self._fetched = self._first = None

@@ -121,11 +121,20 @@ def test_gives_up_in_time(who: int | None, number: int, seen: str) -> None:
 
 
 def test_follows_a_coordinator_that_loads() -> None:
-    """A coordinator that has just moved says so for a while; it is asked again until it is ready."""
-    told = iter([codes.NOT_COORDINATOR, codes.COORDINATOR_LOAD_IN_PROGRESS, codes.NONE])
+    """A coordinator that has just moved says so for a while; it is asked again until it is ready.
+
+    And one whose followers have not stored an offset in time, as after a cut.
+    """
+    told = iter([codes.NOT_COORDINATOR, codes.COORDINATOR_LOAD_IN_PROGRESS, codes.REQUEST_TIMED_OUT, codes.NONE])
     cluster = Moving([1], lambda *_: code(next(told)))
     assert ask_coordinator(cluster.as_brokers(), "readers", request, errors).error_code == 0
-    assert len(cluster.asked) == 3
+    assert len(cluster.asked) == 4
+
+
+def test_a_controller_that_has_not_done_it_in_time_is_not_asked_again() -> None:
+    """It may have begun, and who asked decides."""
+    cluster = Moving([0], lambda *_: code(codes.REQUEST_TIMED_OUT))
+    assert ask_controller(cluster.as_brokers(), request, errors).error_code == codes.REQUEST_TIMED_OUT
 
 
 def test_names_the_group_whose_coordinator_is_gone() -> None:

@@ -47,7 +47,7 @@ def test_a_join_is_written_once_all_of_it_is_known(tmp_path: Path) -> None:
         joins = JoinTimer(log, ("reader", 0), "readers")
         joins.begins()
         joins.heard(statistics("query-coord"))
-        joins.given(0, 3)
+        joins.given(1, 3)
         joins.known()
         joins.took(time.monotonic_ns())
         joins.keep()
@@ -56,7 +56,7 @@ def test_a_join_is_written_once_all_of_it_is_known(tmp_path: Path) -> None:
         joins.heard(statistics("up"))
         joins.keep()
     (row,) = rows(tmp_path)
-    assert (row["group"], row["rebalance"], row["partitions"], row["coordinator"]) == ("readers", 0, 3, 4_600_000_000)
+    assert (row["group"], row["rebalance"], row["partitions"], row["coordinator"]) == ("readers", 1, 3, 4_600_000_000)
     assert row["began"] <= row["assigned"] <= row["fetched"] <= row["first"]
 
 
@@ -106,6 +106,20 @@ def test_a_coordinator_is_there_before_it_gives_partitions(tmp_path: Path) -> No
     assert row["began"] <= row["coordinator"] == row["assigned"]
 
 
+def test_no_coordinator_is_there_before_a_process_first_asks_for_it(tmp_path: Path) -> None:
+    """Told as some milliseconds earlier by such a client; in a later join it has been there all the time."""
+    with LiveLog(tmp_path) as log:
+        joins = JoinTimer(log, ("reader", 0), "readers")
+        for rebalance in (0, 1):
+            joins.begins()
+            joins.given(rebalance, 3)
+            joins.heard(statistics("up", ts=1, age=0))
+            joins.end()
+    first, later = rows(tmp_path)
+    assert first["coordinator"] == first["began"]
+    assert later["coordinator"] == 1_000
+
+
 def test_a_member_tells_its_stages(work: Work, filled: str) -> None:
     """All five moments of the one join, in their order, on the clock of the deliveries."""
     probe = Consume.model_validate({"topic": filled, "group": f"{filled}-group", "commit": "sync"})
@@ -115,7 +129,7 @@ def test_a_member_tells_its_stages(work: Work, filled: str) -> None:
     (row,) = working.rows("joins")
     assert (row["probe"], row["incarnation"], row["rebalance"], row["partitions"]) == ("reader", 0, 0, 4)
     assert row["began"] <= row["assigned"] <= row["fetched"] <= row["first"]
-    assert row["began"] < row["coordinator"] <= row["assigned"]
+    assert row["began"] <= row["coordinator"] <= row["assigned"]
     assert row["first"] == min(each["at"] for each in working.rows("reads"))
     assert row["assigned"] >= max(each["at"] for each in working.rows("assignments") if each["kind"] == "assign")
 

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
@@ -40,6 +40,9 @@ GLANCED = 25_000_000
 
 _ROW = 200
 """Bytes of memory that numpy takes for each row of a run, measured at twenty million."""
+
+_NUMBERS = 1000
+"""Most numbers to which a condition compares a column."""
 
 _TYPES: dict[Kind, DataType] = {
     "time": LongType(),
@@ -189,6 +192,14 @@ class Events:
         with self._lock:
             self._kept.append(kept)
         return kept
+
+    def is_one_of(self, column: Column, numbers: DataFrame) -> Column:
+        """Return a condition that a column may be one of the frame's numbers: always true if these are many.
+
+        Numbers are compared much faster than the names in the keys of a join, so a long run is filtered by them first.
+        """
+        found = [row[0] for row in numbers.distinct().limit(_NUMBERS + 1).collect()]
+        return column.isin(found) if len(found) <= _NUMBERS else F.lit(True)
 
     def once(self, make: Callable[[Events], T]) -> T:
         """Return ``make(events)``, computed once: counts and histograms that several checks and guards use."""

@@ -94,6 +94,8 @@ def _proven(events: Events, jumps: DataFrame) -> DataFrame:
             *here, F.col("offset").alias(offset), F.col("poll").alias(poll), F.col("leader_epoch").alias(epoch)
         )
         few = events.near(jumps.select(*here, offset, poll).distinct())
+        if not events.small:
+            side = side.filter(events.is_one_of(F.col(offset), jumps.select(offset)))
         once = events.kept(side.join(few, on=[*here, offset, poll], how="left_semi").distinct())
         sides = sides.join(events.near(once), on=[*here, offset, poll], how="left")
     passing = {"low": F.col("before") + 1, "high": F.col("offset"), "passed": F.col("at")}

@@ -121,7 +121,8 @@ def _within(events: Events, shown: DataFrame, spans: DataFrame) -> DataFrame:
     numbers = F.explode(F.sequence(F.shiftright("low", _BITS), F.shiftright("high", _BITS)))
     blocks = spans.filter(F.col("low") <= F.col("high")).select(*PLACE, numbers.alias("number"))
     wanted = blocks.select(F.xxhash64(*PLACE, "number").alias("block")).distinct()
-    within = shown.withColumn("block", F.xxhash64(*PLACE, F.shiftright("offset", _BITS)))
+    near = events.is_one_of(F.shiftright("offset", _BITS), blocks.select("number"))
+    within = shown.filter(near).withColumn("block", F.xxhash64(*PLACE, F.shiftright("offset", _BITS)))
     return within.join(F.broadcast(wanted), on="block", how="left_semi").drop("block")
 
 

@@ -108,13 +108,8 @@ def _admit(directory: Path, seats: Sequence[Seat], passwords: dict[str, str]) ->
         admin.UserScramCredentialUpsertion(user, how, password.encode("utf-8"))  # type: ignore[attr-defined]
         for user, password in passwords.items()
     ]
-    asked = client.alter_user_scram_credentials(users)
-    try:
-        for one in asked.values():
-            one.result(_WITHIN)
-    except (KafkaException, TimeoutError) as error:
-        raise LabError(f"the brokers do not take the users {', '.join(passwords)}: {error}") from error
     end = time.monotonic() + _WITHIN
+    register(client, users, end)
     for user, password in passwords.items():
         opened = security({
             "security.protocol": "SASL_SSL", "ssl.ca.location": str(directory / AUTHORITY), "sasl.mechanism": MECHANISM,
@@ -122,6 +117,28 @@ def _admit(directory: Path, seats: Sequence[Seat], passwords: dict[str, str]) ->
         })  # fmt: skip
         for seat in seats:
             _wait(Endpoint(f"broker {seat.broker}", seat.advertised, CLIENT_PORT, opened), end)
+
+
+def register(
+    client: admin.AdminClient,
+    users: list[admin.UserScramCredentialAlteration],  # type: ignore[name-defined]
+    end: float,
+) -> None:
+    """Register the users; raises LabError if the cluster does not take them until ``end``.
+
+    A KRaft broker refuses them until it knows the cluster's metadata.version, which it learns after it listens.
+    """
+    while True:
+        try:
+            for asked in client.alter_user_scram_credentials(users).values():
+                asked.result(_WITHIN)
+        except (KafkaException, TimeoutError) as error:
+            if time.monotonic() > end:
+                names = ", ".join(user.user for user in users)
+                raise LabError(f"the brokers do not take the users {names}: {error}") from error
+            time.sleep(0.2)
+        else:
+            return
 
 
 def _wait(place: Endpoint, end: float) -> None:

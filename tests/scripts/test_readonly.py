@@ -43,13 +43,14 @@ def folder(tmp_path: Path) -> Path:
 def ask(host: int, folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Ask:
     """The script on that host, with notes in a place of its own; ``server`` is the process whose directory it is.
 
-    ``ends`` is a process that ends before `stands` counts mounts.
+    ``ends`` is a process that ends before `stands` counts mounts; ``blind``: `put` looks for its mount while a link
+    is in place of the folder above.
     """
     shell = ["busybox", "sh"] if request.param == "busybox" else [request.param]
     (tmp_path / "kept").mkdir()
 
     def run(
-        action: str, server: int = host, at: Path = folder, ends: int | None = None
+        action: str, server: int = host, at: Path = folder, ends: int | None = None, *, blind: bool = False
     ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "pid").write_text(str(server))
         text = script("readonly").replace("/var/lib/chaosk", str(tmp_path / "kept"))
@@ -57,6 +58,10 @@ def ask(host: int, folder: Path, tmp_path: Path, request: pytest.FixtureRequest)
             look = '    [ "$(mounts_on)" -gt "$count" ] || fail "somebody'
             assert look in text
             text = text.replace(look, f"    kill -9 {ends}; sleep 0.2\n{look}")
+        if blind:
+            look = '    [ "$(mounts_on)" -gt "$count" ] || { not_moved'
+            assert look in text
+            text = text.replace(look, "    false || { not_moved")
         words = [action, "0a", str(at), "script", str(tmp_path / "pid"), ""]
         argv = ["nsenter", "--target", str(host), "--mount", *shell, "-c", text, "chaosk", *words]
         return subprocess.run(argv, capture_output=True, text=True, check=False)
@@ -277,6 +282,18 @@ def test_a_mount_that_was_moved_with_its_folder_is_not_forgotten(host: int, ask:
         in_host(host, "sh", "-c", 'rm -r "$0" && mv "$0.old" "$0"', str(folder.parent))
         assert ask("lift", at=folder).returncode == ask("gone", at=folder).returncode == 0
         assert mounts(host) == before
+
+
+def test_a_mount_that_is_not_seen_for_a_moment_is_not_made_twice(host: int, ask: Ask) -> None:
+    """The second would be noted in place of the first, which nobody would take away."""
+    before = mounts(host)
+    assert ask("put").returncode == 0
+    again = ask("put", blind=True)
+    assert again.returncode == 1
+    assert "somebody has moved" in again.stderr
+    assert len(mounts(host)) == len(before) + 1
+    assert ask("lift").returncode == 0
+    assert mounts(host) == before
 
 
 def test_links_that_are_swapped_all_the_time_lead_nowhere(host: int, ask: Ask) -> None:

@@ -80,8 +80,19 @@ mounts_below() { mounts | AT=$(spelt "$real")/ awk 'index($5, ENVIRON["AT"]) == 
 ours_is_at() {
     [ ! -e "$note.mount" ] || mounts | awk 'NR == FNR { is = $0; next } $1 " " $3 == is { print $5 }' "$note.mount" -
 }
+# Notes put's mount. Its path may lead elsewhere at the very moment that it is looked up, so it is looked up again.
 note_ours() {
-    mounts | AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { is = $1 " " $3 } END { print is }' >"$note.mount"
+    tries=0 ours=
+    while [ -z "$ours" ] && [ "$tries" -lt 200 ]; do
+        ours=$(mounts | AT=$(spelt "$real") awk '$5 == ENVIRON["AT"] { is = $1 " " $3 } END { print is }')
+        tries=$((tries + 1))
+    done
+    [ -n "$ours" ] && printf '%s\n' "$ours" >"$note.mount"
+}
+# Fails if put's mount is there under another path, as one that is not seen may be mounted twice or left behind.
+not_moved() {
+    moved=$(ours_is_at)
+    [ -z "$moved" ] || fail "somebody has moved $real, and the mount on it, to $moved; move it back, then do: chaosk heal"
 }
 which_one() { within stat -c '%d %i' .; }
 writable() { within test -w .; }
@@ -123,7 +134,7 @@ put() {
             mv "$note.new" "$note"
     } || fail "cannot write $note"
     find_via || fail "the mount namespace of the server is gone"
-    [ "$(mounts_on)" -gt "$count" ] || { within mount -c --bind . . && note_ours; } ||
+    [ "$(mounts_on)" -gt "$count" ] || { not_moved && within mount -c --bind . . && note_ours; } ||
         fail "cannot mount $real onto itself"
     within mount -c -o remount,bind,ro none . || fail "cannot make $real read-only"
 }
@@ -151,8 +162,7 @@ lift() {
                 fail "somebody has mounted something else on $folder; unmount that, then do: chaosk heal"
             within umount -c -l . || fail "cannot unmount $real"
         done
-        moved=$(ours_is_at)
-        [ -z "$moved" ] || fail "somebody has moved $real, and the mount on it, to $moved; move it back, then do: chaosk heal"
+        not_moved
     fi
     rm -f -- "$note.mount" "$note" || fail "cannot remove $note"
 }

@@ -37,11 +37,12 @@ class Nobody(Target):
 
 @pytest.fixture
 def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose modules are offered as targets of somebody else."""
+    """A folder whose modules are offered as targets, or as steps, of somebody else."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def entries(group: str) -> list[SimpleNamespace]:
-        names = sorted(path.stem for path in tmp_path.glob("*.py")) if group == "chaosk.targets" else []
+        offered = group in {"chaosk.targets", "chaosk.steps"}
+        names = sorted(path.stem for path in tmp_path.glob("*.py")) if offered else []
         return [SimpleNamespace(value=name, load=lambda name=name: import_module(name)) for name in names]
 
     monkeypatch.setattr(plugins, "entry_points", entries)
@@ -95,6 +96,29 @@ def test_a_class_that_is_not_complete_is_told_its_missing_methods(foreign: Path)
     (foreign / "nobody.py").write_text(source, encoding="utf-8")
     with pytest.raises(UsageError, match=r"; Unfinished is not complete: define resolve$"):
         plugins.discover("chaosk.cluster.targets", Target)
+
+
+STEP = '''
+from chaosk.spec.contracts.step import Step
+
+class Nobody(Step):
+    """Hit somebody."""
+
+    lasting = False
+    example = "nobody: {who: broker 0}"
+    FIELD
+
+    def inject(self, site): yield from ()
+    def verify(self, site): yield from ()
+'''
+
+
+@pytest.mark.parametrize("field", ["who: str", "target: list[str]"])
+def test_a_step_that_does_not_say_whom_it_hits_stops_the_program(foreign: Path, field: str) -> None:
+    """Without targets no limit would count its harm: only a field `target` says it by itself."""
+    (foreign / "nobody.py").write_text(STEP.replace("FIELD", field), encoding="utf-8")
+    with pytest.raises(UsageError, match="nobody: Nobody is not complete: define targets, or `target: str`"):
+        plugins.discover("chaosk.steps", Step)
 
 
 def test_a_name_that_is_taken(foreign: Path) -> None:

@@ -28,6 +28,10 @@ class TopicStep(PhasedStep, ABC):
     topic: str
     """The topic, one of the scenario's."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: the controller does it."""
+        return ()
+
     def holds(self, site: Site) -> Iterator[str]:  # noqa: ARG002 - the same everywhere
         """Yield the topic's replicas."""
         yield f"the replicas of {self.topic}"

@@ -69,6 +69,10 @@ for: 30s
     principal: Principal | None = None
     """The principal, as brokers call it, such as ``User:ann``; default: the probes' login."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: a right is of a user."""
+        return ()
+
     @model_validator(mode="after")
     def _one_resource(self) -> DenyAccess:
         named = [kind for kind in MEANT if getattr(self, kind) is not None]

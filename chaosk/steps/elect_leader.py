@@ -32,6 +32,10 @@ elect_leader: {topic: orders, election: preferred}
     election: Literal["preferred", "unclean"] = "preferred"
     """``preferred``: the first replica, which must be in sync. ``unclean``: any replica, if none is in sync."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: the controller does it."""
+        return ()
+
     def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
         """Send one request for all partitions; they then have the requested leaders."""
         condition = "preferred_leaders" if self.election == "preferred" else "leader_elected"

@@ -24,6 +24,10 @@ at: 10s
 observe: {}
 """
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: it harms nobody."""
+        return ()
+
     def phases(self, site: Site) -> Phases:
         """Record the state once; any state is right."""
         return Phases(inject=[Look(entry=site.entry)])

@@ -47,6 +47,10 @@ for: 30s
     request_percentage: Annotated[float, Field(gt=0, le=10_000)] | None = None
     """Time of a broker's threads that the clients may use, in per cent of one thread."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: a quota is of users and clients."""
+        return ()
+
     @model_validator(mode="after")
     def _somebody_and_something(self) -> SetQuota:
         if self.probe is not None and self.client is not None:

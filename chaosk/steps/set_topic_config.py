@@ -51,6 +51,10 @@ for: 30s
     config: Annotated[dict[Name, str | int | float | bool], Field(min_length=1, max_length=50), AfterValidator(_judged)]
     """The new settings, as in a topic's own ``config``, without ``cleanup.policy``."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: the controller does it."""
+        return ()
+
     def changes(self, site: Site) -> Iterator[Settings]:  # noqa: ARG002 - the same everywhere
         """Yield all settings at once."""
         values: dict[str, str | None] = {name: spelled(value) for name, value in self.config.items()}

@@ -20,6 +20,10 @@ wait: {duration: 10s}
     duration: Duration
     """Duration of the wait."""
 
+    def targets(self) -> tuple[str, ...]:
+        """Return none: it harms nobody."""
+        return ()
+
     def phases(self, site: Site) -> Phases:  # noqa: ARG002 - the same everywhere
         """Pause."""
         return Phases(inject=[Pause(seconds=self.duration)])

@@ -15,11 +15,13 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import isabstract
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from chaosk.core.errors import UsageError
 from chaosk.core.model import Model
 from chaosk.core.plugins import name_of
 from chaosk.spec.command import Command
@@ -248,6 +250,9 @@ class Site:
         return self.inventory.zookeepers[int(node.id)]
 
 
+_TARGET = "target"
+
+
 class Step(Model, ABC):
     """One kind of timeline entry. Its YAML name is its file name, its YAML keys are its fields."""
 
@@ -271,6 +276,14 @@ class Step(Model, ABC):
     """True if all servers go on and can be reached, so that it counts against no limit."""
 
     @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
+        """Refuse a complete step that does not say whom it hits, since no limit would count its harm."""
+        super().__pydantic_init_subclass__(**kwargs)
+        field = cls.model_fields.get(_TARGET)
+        if not isabstract(cls) and cls.targets is Step.targets and (field is None or field.annotation is not str):
+            raise UsageError(f"{cls.__module__}: {cls.__name__} is not complete: define targets, or `target: str`")
+
+    @classmethod
     def forms(cls) -> Mapping[str, type[Step]]:
         """Subclasses of the step with names of their own, by :attr:`plugin_name`."""
         return {}
@@ -280,9 +293,9 @@ class Step(Model, ABC):
         return name_of(type(self))
 
     def targets(self) -> tuple[str, ...]:
-        """The target expressions to resolve when the step fires; by default its field ``target``, if it has one."""
-        target: str | None = getattr(self, "target", None)
-        return () if target is None else (target,)
+        """The target expressions to resolve when the step fires; by default its field ``target``."""
+        target: str = getattr(self, _TARGET)
+        return (target,)
 
     def takes(self) -> frozenset[NodeKind]:
         """The kinds of nodes that its targets may name; empty if the step checks its targets elsewhere."""

@@ -64,6 +64,10 @@ class HostError(PreflightError):
         self.host = host
 
 
+class NoRootError(HostError):
+    """A host was reached, and there is no right password to become root on it."""
+
+
 class LabError(PreflightError):
     """The lab cannot be started, or is broken in a way that ``lab up`` cannot repair."""
 

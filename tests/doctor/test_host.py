@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, StepError
+from chaosk.core.errors import ChaoskError, ConnectionLost, HostError, NoRootError, StepError
 from chaosk.hosts.transport import wrap
 from chaosk.run.preflight.diagnostic import Diagnostic
 from chaosk.run.preflight.host import host
@@ -135,7 +135,7 @@ def test_a_login_that_is_said_to_be_root_and_is_not() -> None:
 
 def test_a_password_that_sudo_refuses() -> None:
     """It is no matter of the connection; the remedy stands apart."""
-    error = HostError("node1", "the sudo password of ops (the file x) was refused; correct it")
+    error = NoRootError("node1", "the sudo password of ops (the file x) was refused; correct it")
     (found,) = wrong(Answers(sh=error))
     assert (found.what, found.seen) == ("root", "the sudo password of ops (the file x) was refused")
     assert found.todo == "correct it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosk.core.errors import ChaoskError, HostError
+from chaosk.core.errors import ChaoskError, HostError, NoRootError
 from chaosk.core.printable import printable
 from chaosk.hosts.transport._contract import Transport
 from chaosk.hosts.transport.clock import EXCHANGES, epoch
@@ -47,7 +47,7 @@ def _unreachable(name: str, error: ChaoskError) -> Diagnostic:
 def _interrupted(name: str, error: ChaoskError) -> Diagnostic:
     """Return the finding for an error after the login: a password that sudo refuses, or a broken connection."""
     told = str(error).removeprefix(f"{name}: ")
-    if isinstance(error, HostError) and "sudo password" in told:
+    if isinstance(error, NoRootError):
         seen, _, todo = told.rpartition("; ")
         return bad(name, "root", seen, todo)
     return bad(name, "connection", told, "see that it answers, then ask again")

@@ -37,7 +37,7 @@ class Exchange:
     def alone(self, channel: paramiko.Channel, rooting: Rooting | None = None) -> Result:
         """Run the command in a separate session; ``rooting`` if sudo asks for a password on the way.
 
-        Raises ConnectionLost, StepError or paramiko's errors, and HostError for a password that is refused.
+        Raises ConnectionLost, StepError or paramiko's errors, and NoRootError for a password that is refused.
         """
         marks = wrap.RootMarks()
         line, stdin = self._line(None if rooting is None else marks)

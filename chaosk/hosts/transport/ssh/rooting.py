@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import paramiko
 
-from chaosk.core.errors import HostError
+from chaosk.core.errors import NoRootError
 from chaosk.core.printable import printable
 from chaosk.hosts.transport.ssh.passwords import NoPasswordError, Password
 from chaosk.hosts.transport.ssh.streams import Streams
@@ -44,7 +44,7 @@ class Rooting:
     def start(self, channel: paramiko.Channel, line: str, marks: RootMarks) -> Streams:
         """Execute a line with sudo; return when the command has begun or sudo has ended, without sudo's own words.
 
-        Raises HostError if there is no right password, and OSError or paramiko's errors if the connection breaks.
+        Raises NoRootError if there is no right password, and OSError or paramiko's errors if the connection breaks.
         """
         streams = Streams(channel)
         try:
@@ -55,7 +55,7 @@ class Rooting:
                     channel.sendall(f"{secret.reveal()}\n".encode())
                     self._verdict(channel, streams, marks)
         except NoPasswordError as error:
-            raise HostError(self.name, str(error)) from error
+            raise NoRootError(self.name, str(error)) from error
         _drop(streams, marks)
         return streams
 

@@ -50,6 +50,7 @@ class KRaftMode(Mode):
 
     @override
     def keeper(self, host: str, address: str, number: int) -> Service:
+        """Return the service of a controller that is no broker."""
         return broker.scripted(
             CONTROLLER,
             "controller",
@@ -69,6 +70,7 @@ class KRaftMode(Mode):
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
+        """Return Kafka's tools, and the files of the controller and the broker on ``seat``."""
         files, logging, again = launchers.tools(layout.kafka), logging_of(layout.kafka), layout.supervised
         if seat.controller is not None:
             control = Control(CONTROLLER, BROKER, "controller.properties", "192m", LOG, logging, CLUSTER_ID)
@@ -82,6 +84,7 @@ class KRaftMode(Mode):
 
     @override
     def servers(self, seats: tuple[Seat, ...]) -> dict[str, Any]:
+        """Return brokers, some of them also controllers if none is separate, and controllers."""
         quorum = voters(seats)
         return {
             "brokers": {

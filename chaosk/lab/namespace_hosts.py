@@ -24,7 +24,7 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def check(self) -> None:
-        """Raise LabError also if mounts would show outside a chroot."""
+        """Raise LabError also if overlayfs or namespaces are missing, or if mounts would show outside a chroot."""
         namespace.check_free(self._state.namespace_file)
         if "overlay" not in Path("/proc/filesystems").read_text(encoding="ascii"):
             loaded = runner.attempt(["modprobe", "overlay"]) if Path("/sbin/modprobe").exists() else None
@@ -53,6 +53,7 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
+        """Write the files of the hosts, make the network, and start the keeper; raises LabError."""
         for seat in seats:
             self._write_host(seat, files[seat.host], machine)
         self._establish(keeper_plan.plan(self._state, seats, machine), machine)
@@ -67,6 +68,7 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def wake(self, host: str, say: Callable[[str], object]) -> None:
+        """Start the host's SSH server."""
         say(f"{host}: no SSH server answers; starting it")
         try:
             self.on_host(host, ["/usr/sbin/sshd", "-E", "/var/log/sshd.log"])
@@ -75,6 +77,7 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def on_host(self, host: str, argv: Sequence[str], *, timeout: float = 60.0) -> str:
+        """Run ``argv`` in all of the host's namespaces and return its output; raises LabError."""
         pid = read_pid(self._state.host(host) / "pid")
         return runner.run(
             [*self._in_lab(), "nsenter", "--target", str(pid), "--all", "--root", "--wd", *argv], timeout=timeout
@@ -93,4 +96,5 @@ class NamespaceHosts(KeptHosts):
 
     @override
     def read_log(self, host: str, path: str, lines: int) -> str:
+        """Return the last lines of a file that the host has written, read from its disk; raises LabError."""
         return runner.run([*self._in_lab(), "tail", "-n", str(lines), str(self._on_disk(host, path))])

@@ -40,6 +40,7 @@ class VmHosts(KeptHosts):
 
     @override
     def check(self) -> None:
+        """Raise LabError also if a program, or the device for network taps, is missing."""
         namespace.check_free(self._state.namespace_file)
         needed = [*_PROGRAMS, vm_registers.COMPILER] if vm_registers.too_large() else _PROGRAMS
         runner.require(needed, "for --hosts vms do")
@@ -58,6 +59,7 @@ class VmHosts(KeptHosts):
 
     @override
     def create(self, seats: tuple[Seat, ...], files: dict[str, tuple[HostFile, ...]], machine: Machine) -> None:
+        """Write the files of each machine, make the network, and start the keeper; raises LabError."""
         preload = vm_registers.library(self._state.directory) if vm_registers.too_large() else None
         for seat, processor in zip(seats, cycle(sorted(os.sched_getaffinity(0)))):
             at = runner.directory(self._state.host(seat.host), 0o700)
@@ -95,6 +97,7 @@ class VmHosts(KeptHosts):
 
     @override
     def last_words(self, host: str) -> str:
+        """Return the last lines of the machine's console."""
         text = (self._state.host(host) / "log").read_text(encoding="utf-8", errors="replace")
         lines = [line for line in _CONTROL.sub("", text).splitlines() if line.strip()]
         return "\n".join(lines[-_CONSOLE_LINES:])

@@ -41,6 +41,7 @@ class ZooKeeperMode(Mode):
 
     @override
     def keeper(self, host: str, address: str, number: int) -> Service:
+        """Return the service of a ZooKeeper node."""
         return broker.scripted(
             "zookeeper", "zookeeper", number, host=host, address=address, port=ZOOKEEPER_PORT, config=ZOOKEEPER_CONFIG,
             data=("/var/lib/zookeeper",), log=ZOOKEEPER_LOG,
@@ -48,6 +49,7 @@ class ZooKeeperMode(Mode):
 
     @override
     def files(self, seat: Seat, seats: tuple[Seat, ...], layout: LabLayout) -> tuple[HostFile, ...]:
+        """Return Kafka's tools, and the files of the ZooKeeper node and the broker on ``seat``."""
         files, again = launchers.tools(layout.kafka), layout.supervised
         if seat.zookeeper is not None:
             control = Control("zookeeper", launchers.ZOOKEEPER, "zoo.cfg", "128m", ZOOKEEPER_LOG, LOG4J_1)
@@ -64,6 +66,7 @@ class ZooKeeperMode(Mode):
 
     @override
     def servers(self, seats: tuple[Seat, ...]) -> dict[str, Any]:
+        """Return brokers and ZooKeeper nodes."""
         return {
             "brokers": {one.number: broker.entry(one) for one in broker.services(seats)},
             "zookeepers": {

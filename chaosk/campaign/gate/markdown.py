@@ -16,7 +16,15 @@ def markdown(content: GateContent) -> str:
     values = {field.name: getattr(content, field.name) for field in fields(content)} | {
         "sign": SIGNS[content.tone],
         "run_rows": [(row.scenario, row.repeat, f"{row.sign} {row.said}", row.took) for row in content.runs],
-        "variant_rows": lambda each: [(row.name, row.subject, *row.cells) for row in each.rows],
+        "variants": [
+            (
+                one.scenario,
+                ("", "of", *one.variants),
+                [(row.name, row.subject, *row.cells) for row in one.rows],
+                one.says,
+            )
+            for one in content.variants
+        ],
         "compared_rows": [
             (row.scenario, row.name, row.before, row.now, row.chance, _RESULTS[row.state], row.why)
             for row in content.compared
